@@ -55,6 +55,8 @@ SCRIPTS = {
 }
 IN_PAGES = {"columns": DOCS / "explanation/exact_funnel.md", "theory": DOCS / "explanation/theory.md"}
 """Benchmarks whose tables are part of another page of the docs, between markers."""
+BY_THEMSELVES = ("splitting",)
+"""Pages of scripts that are run on their own: each of `splitting_size.py` and `splitting_columns.py` writes one block of it."""
 
 
 def main() -> None:
@@ -98,7 +100,7 @@ def write_index() -> None:
         "Written by `benchmarks/run.py`, one page per script; the same numbers are in `benchmarks/results` as JSON.",
         "",
     ]
-    for name in SCRIPTS:
+    for name in (*SCRIPTS, *BY_THEMSELVES):
         page = IN_PAGES.get(name, PAGES / f"{name}.md")
         if page.exists():
             link = os.path.relpath(page, PAGES)

@@ -1,4 +1,6 @@
-"""Problems for the tests of the checker: a channel, multipliers of a certified answer, and posteriors to compare bounds with."""
+"""For the tests of the checker: channels, multipliers of a certified answer, posteriors to compare bounds with, and files in parts."""
+
+import json
 
 import numpy as np
 
@@ -33,3 +35,16 @@ def posteriors(letters, rng, count=400):
     Q[rng.random(Q.shape) < 0.3] = 0.0
     Q[Q.sum(axis=1) == 0.0] = 1.0
     return Q / Q.sum(axis=1, keepdims=True)
+
+
+def parts(path):
+    """The description and the arrays of a file of answers, as plain numpy reads them."""
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    return json.loads(str(arrays.pop("meta"))), arrays
+
+
+def written(path, meta, arrays):
+    """A file of answers from its parts, whatever they say."""
+    np.savez(path, meta=np.array(json.dumps(meta)), **arrays)
+    return path

@@ -22,7 +22,7 @@ mostly waits for processes of its own, so that it should not be what the run end
 
 SEVERAL_CORES = tuple(
     f"tests/{place}"
-    for place in ("sweep/", "view/report/", "solvers/test_contract.py", "test_solve.py", "test_threads.py")
+    for place in ("sweep/", "view/report/", "solvers/test_contract.py", "test_solve.py", "runtime/test_threads.py")
 )
 """Tests that have all cores: of threads, of every solver in threads, of sweeps, and of a browser, which has processes of its own."""
 

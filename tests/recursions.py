@@ -10,10 +10,10 @@ from infoplane.kernels.splitting.tables import Split
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from interpreted import interpreted
 
-gradient = interpreted("splitting.gradient")
+gradient_step = interpreted("splitting.gradient").gradient_step
 STEPS = {
     "majorise": (interpreted("splitting.encoder").argmin_encoder, interpreted("splitting.marginal").argmin_marginal),
-    "gradient": (gradient.gradient_encoder, gradient.gradient_marginal),
+    "gradient": tuple(lambda split, *rest, of=of: gradient_step(split, of, *rest) for of in (True, False)),
 }
 
 

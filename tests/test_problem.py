@@ -29,7 +29,6 @@ from infoplane.problem import (
     generalised_bottleneck,
     has_posterior_form,
     lagrangian,
-    named_family,
     record_of,
     siblings,
 )
@@ -421,7 +420,7 @@ def test_a_record_is_true_to_its_problems(family):
         problem = ip.MarkovLagrangian(0.5, -0.7, 0.3)
     else:
         problem = family(0.4, **dict.fromkeys(family.options, 0.5))
-    assert named_family(problem) is family
+    assert problem.record is family
     assert has_posterior_form(problem) is family.has_posterior_form
     assert family.contains(problem) is family.has_posterior_form
     assert ip.SOLVERS[family.solver].refusal(problem) is None

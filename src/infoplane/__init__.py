@@ -56,9 +56,8 @@ from .solvers.constrained import BregmanProjection, EMFunnel, TransportBottlenec
 from .solvers.difference_of_convex import DifferenceOfConvex
 from .solvers.envelope import Envelope
 from .solvers.fixed_point import Accelerated, BlahutArimoto
-from .solvers.job import Iteration, Job
+from .solvers.job import Iteration, Job, PlainIteration
 from .solvers.merging import Merging
-from .solvers.plain import PlainIteration
 from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
 from .solvers.registry import SOLVERS, register

@@ -1,8 +1,7 @@
-"""Numbers and labels as people read them: in representations, tables, messages and pages.
+"""Numbers and labels as people read them, in representations, tables, messages and pages; and HTML for notebooks.
 
-HTML for notebooks: a heading and a table of facts, every text escaped, in the colours of whatever page shows it.
-
-No colour is set but shades of the text's own (``currentColor``), so that the same markup can be read on a light and on a dark page.
+In HTML every text is escaped, and no colour is set but shades of the text's own (``currentColor``), so that it can be read on a light and
+on a dark page.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-"""Entropy, mutual information and divergence, with 0 log 0 = 0.
+"""Entropy, mutual information and divergence, with 0 log 0 = 0; and how much information chance alone would show.
 
-Everything is in nats. An encoder is ``W[z, x] = p(z|x)``, columns summing to one. Marginals are plain arrays;
-``P[x, y]`` may also be a ``scipy.sparse`` array.
+Everything is in nats. An encoder is ``W[z, x] = p(z|x)``, columns summing to one. Marginals are plain arrays; ``P[x, y]`` may also be a
+``scipy.sparse`` array.
 
-How much information independence alone would show in a table of counts.
-
-Counts N[x, y] of n records with margins a_x and b_y. If x and y were independent, the records could as well be paired anew at random,
-with the same margins; each cell is then hypergeometric, k ~ Hyp(n, a_x, b_y), and the plug-in information would be on average
+Let N[x, y] be counts of n records with margins a_x and b_y. If x and y were independent, the records could as well be paired anew at
+random, with the same margins; each cell is then hypergeometric, k ~ Hyp(n, a_x, b_y), and the plug-in information would be on average
 
     E I(X;Y) = sum_{x,y} E[(k / n) log(n k / (a_x b_y))]                                  (Vinh, Epps, Bailey 2010, JMLR 11, eq. 24a)
 

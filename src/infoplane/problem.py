@@ -87,6 +87,12 @@ class MarkovLagrangian:
         """The family that the problem is named after."""
         return FAMILIES.get(self.family, lagrangian)
 
+    @property
+    def said(self) -> str:
+        """The family, and the parameter if there is one: ``bottleneck, γ = 0.2``."""
+        title = self.record.title
+        return title if self.parameter is None else f"{title}, {self.record.symbol} = {self.parameter:.4g}"
+
     def on(self, joint: Joint) -> MarkovLagrangian:  # noqa: ARG002
         """The problem with what it leaves to the joint filled in: itself, if there is nothing."""
         return self
@@ -242,6 +248,8 @@ class Family:
     """The kind of starts that did best when measured (`solvers/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
     points: int | None = None
     """How many parameters a sweep has by default, over the range that the joint's trade-off spans; None if there is no parameter."""
+    single_target: bool = True
+    """As in `MarkovLagrangian`."""
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -260,7 +268,7 @@ class Family:
             ways.append(inspect.Parameter("beta", inspect.Parameter.KEYWORD_ONLY, default=None))
         return inspect.Signature(ways, return_annotation=MarkovLagrangian)
 
-    def __call__(self, *args: float, **named: float) -> MarkovLagrangian:
+    def __call__(self, *args: float | None, **named: float | None) -> MarkovLagrangian:
         """The member with this parameter, checked."""
         if self.parameter is None:
             raise InvalidOptionError(
@@ -269,15 +277,19 @@ class Family:
         bound = inspect.signature(self).bind(*args, **named)
         bound.apply_defaults()
         given = bound.arguments
-        parameter = gamma_from(given["gamma"], given["beta"]) if self.parameter == "gamma" else given[self.parameter]
+        either = self.parameter == "gamma" and "beta" in given
+        parameter = gamma_from(given["gamma"], given["beta"]) if either else given[self.parameter]
         value = number(self.parameter, parameter, self.expected, above=0.0, most=self.most)
-        for name in self.options:
-            if given[name] is None:
+        return self._member(value, {name: given[name] for name in self.options})
+
+    def _member(self, value: float, options: dict[str, Any]) -> MarkovLagrangian:
+        for name, given in options.items():
+            if given is None:
                 raise InvalidOptionError(
                     f"{self.name} needs {name}, in [0, 1]; for a sweep, functools.partial(infoplane.{self.name}, {name}=0.5)."
                 )
-        fixed = {name: number(name, given[name], "in [0, 1]", least=0.0, most=1.0) for name in self.options}
-        return MarkovLagrangian(*self.rho(value, **fixed), self.name, value)
+            options[name] = number(name, given, "in [0, 1]", least=0.0, most=1.0)
+        return MarkovLagrangian(*self.rho(value, **options), self.name, value)
 
     def __repr__(self) -> str:
         given = ", ".join(name for name in (self.parameter, *self.options) if name is not None)
@@ -322,9 +334,10 @@ class Family:
             return Notation("beta", "β", True)
         return Notation(self.parameter or "parameter", self.symbol, False)
 
-    def said(self, parameter: float | None = None) -> str:
-        """The family, and the parameter if there is one: ``bottleneck, γ = 0.2``."""
-        return self.title if parameter is None else f"{self.title}, {self.symbol} = {parameter:.4g}"
+
+def is_task(problem: object) -> bool:
+    """Whether a problem, or a family of them, keeps one target and hides another."""
+    return not getattr(problem, "single_target", True)
 
 
 def has_posterior_form(problem: MarkovLagrangian) -> bool:
@@ -468,11 +481,6 @@ def family_of(problem: MarkovLagrangian) -> Family:
     return problem.record
 
 
-def named_family(problem: MarkovLagrangian) -> Family:
-    """The family that a problem is named after, and shown as."""
-    return problem.record
-
-
 ProblemFamily = Callable[[float], MarkovLagrangian]
 """What a sweep goes along: a `Family`, or any other function from a parameter to a problem."""
 
@@ -507,7 +515,7 @@ class Siblings(NamedTuple):
 
 def siblings(problem: MarkovLagrangian) -> Siblings:
     """The set that a problem belongs to. The a of a generalised bottleneck is read off its numbers: -rho_zx / gamma."""
-    family = named_family(problem)
+    family = problem.record
     if family.parameter is None or not problem.parameter:
         return Siblings((problem.family, 1.0), None)
     fixed = family.fixed(problem)

@@ -16,7 +16,7 @@ from .information import Array
 from .joint.joint import Support
 from .joint.task_joint import TaskJoint
 from .problem import as_joint, check_problem
-from .results import TIE, Run, StartSummary, best_of
+from .results import TIE, StartSummary, best_of
 from .runtime.budget import Budget
 from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
 from .sampling.denoising import sampled
@@ -154,9 +154,13 @@ def _best(solver: Solver, job: Job, began: float, cap: int | None) -> Solution:
     runs = job.sound([run for some in parts for run in some])
     if not runs:
         raise KeyboardInterrupt  # nothing had begun
-    found = best_solution(job, runs, time.perf_counter() - began, cap)
+    losses = job.losses([run.encoder for run in runs])
+    best = best_of(losses, [run.status.converged for run in runs])
     # A solver of the user's need not say its name in every run.
-    return found if found.solver else replace(found, solver=solver.name)
+    run = runs[best] if runs[best].found_by else replace(runs[best], found_by=solver.name)
+    starts = tuple(StartSummary(loss, one.status, one.iterations) for loss, one in zip(losses, runs, strict=True))
+    seconds = time.perf_counter() - began
+    return finished(job.support, job.problem, run, seconds=seconds, start=best, starts=starts, cluster_cap=cap)
 
 
 def parts_of(solver: Solver, job: Job) -> list[Job]:
@@ -169,13 +173,3 @@ def parts_of(solver: Solver, job: Job) -> list[Job]:
         return [job]
     count = max(cores(), W.size // BATCH_ENTRIES if W.size <= MOST_ENTRIES else 0)
     return [job.but(starts=part) for part in np.array_split(W, min(len(W), count))]
-
-
-def best_solution(job: Job, runs: list[Run], seconds: float, cap: int | None = None) -> Solution:
-    """The best run, by the rule of `best_of`."""
-    losses = job.losses([run.encoder for run in runs])
-    best = best_of(losses, [run.status.converged for run in runs])
-    summaries = tuple(StartSummary(loss, run.status, run.iterations) for loss, run in zip(losses, runs, strict=True))
-    return finished(
-        job.support, job.problem, runs[best], seconds=seconds, start=best, starts=summaries, cluster_cap=cap
-    )

@@ -21,6 +21,7 @@ from .checks import number
 from .errors import InvalidOptionError
 from .information import Array, encoder_entropies, entr, sum_rows
 from .joint.mixing import roles
+from .joint.tables import dense
 from .problem import FAMILIES, Family, MarkovLagrangian
 
 if TYPE_CHECKING:
@@ -117,8 +118,7 @@ class TaskLagrangian(MarkovLagrangian):
         if self.gamma is not None:
             return self
         kept, _ = roles(joint)
-        P = joint.p_xy[:, kept.columns] / kept.weight
-        P = P if isinstance(P, np.ndarray) else P.toarray()
+        P = dense(joint.p_xy[:, kept.columns] / kept.weight)
         P = P[joint.p_x > 0.0][:, joint.p_y[kept.columns] > 0.0]
         root_x, root_u = np.sqrt(P.sum(axis=1)), np.sqrt(P.sum(axis=0))
         critical = float(np.linalg.norm(P / root_x[:, None] / root_u - np.outer(root_x, root_u), 2)) ** 2
@@ -170,13 +170,8 @@ class TaskFamily(Family):
         ways = [inspect.Parameter(first, kind, default=empty), inspect.Parameter(second, kind, default=None)]
         return inspect.Signature(ways, return_annotation=TaskLagrangian)
 
-    def __call__(self, *args: float | None, **named: float | None) -> MarkovLagrangian:
-        """The member with this parameter, checked."""
-        bound = inspect.signature(self).bind(*args, **named)
-        bound.apply_defaults()
-        assert self.parameter is not None
-        value = number(self.parameter, bound.arguments[self.parameter], self.expected, above=0.0, most=self.most)
-        zx, zu, zs = self.rho(value, bound.arguments[self.options[0]])
+    def _member(self, value: float, options: dict[str, Any]) -> MarkovLagrangian:
+        zx, zu, zs = self.rho(value, **options)
         return TaskLagrangian(None if zx is None else -zx, zu, -zs, self.name, value)
 
     def has(self, problem: MarkovLagrangian) -> bool:
@@ -202,6 +197,7 @@ _TASKS: dict[str, Any] = {
     "sweep_solver": "task-portfolio",
     "certifier": "task-proof",
     "points": 16,
+    "single_target": False,
 }
 
 task_funnel = TaskFamily(
@@ -267,11 +263,6 @@ def problem_of(rho: Sequence[float], family: str, parameter: float | None) -> Ma
     if family in TASKS and family not in FAMILIES:
         return TaskLagrangian(-one + 0.0, two, -three, family, parameter)
     return MarkovLagrangian(one, two, three, family, parameter)
-
-
-def is_task(problem: object) -> bool:
-    """Whether a problem, or a family of them, keeps one target and hides another."""
-    return isinstance(problem, TaskLagrangian | TaskFamily) or problem is task_lagrangian
 
 
 TASK_GRID = tuple(float(beta) for beta in np.geomspace(0.1, 30.0, 16))

@@ -53,6 +53,10 @@ def test_all_kinds_of_releases_in_one_table(run, people):
     assert "without age" in shown.out
     assert "best, lift 0.2" in shown.out
     assert "I(U;Z)" in shown.out
+    assert shown.out.endswith(
+        "All of this is about this table, not the population, for which infoplane audit gives a bound; it is not differential privacy of "
+        "the data set.\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
-from infoplane.cli import demo, output
+from infoplane.cli import demo, options
 
 
 def test_datasets(run):
@@ -64,7 +64,7 @@ def test_the_commands_that_it_ends_with_can_be_parsed(run, monkeypatch, tmp_path
         began.append(True)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(output, "prepare", stop)
+    monkeypatch.setattr(options, "prepare", stop)
     lines = [line.split("  ")[1].split()[1:] for line in demo.NEXT.splitlines()[1:]]
     for words in lines:
         arguments = ["B" if word == "COLUMNS" and words[i - 1] == "--y" else word for i, word in enumerate(words)]

@@ -277,7 +277,8 @@ def test_work_is_seen_to_go_on(run, monkeypatch, arguments, words):
         shown.append((title, lines))
         yield heard.append
 
-    monkeypatch.setattr(f"infoplane.cli.{arguments[0]}.working", seen)
+    module = "caps" if words == "solving and proving" else arguments[0]
+    monkeypatch.setattr(f"infoplane.cli.{module}.working", seen)
     assert run(*arguments).code == 0
     assert shown == [(words, True)]
     assert bool(heard) == (words != "solving and proving")  # the search under a cap has nothing to tell

@@ -7,16 +7,13 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from infoplane import InvalidJointError, InvalidOptionError, Joint
 from infoplane.joint.binning import Bin, Cut, quantile_edges
-
-FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-every_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+from records import every_frame
 
 
 def test_equal_values_stay_together():

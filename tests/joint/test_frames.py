@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from infoplane.errors import InvalidJointError, InvalidOptionError
 from infoplane.joint.joint import Joint
-from records import ROWS
+from records import FRAMES, ROWS, every_frame
 
 FAST = settings(deadline=None, max_examples=60)
-FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-every_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 
 # -- frames ------------------------------------------------------------------------------------------------------------
 

@@ -112,9 +112,9 @@ def test_a_funnel_of_many_outcomes_pools_several_starts():
     assert solver.useful_starts(Support(two_outcomes(9000)), problem, 330, 16) == 1
     starts = np.full((4, 330, 330), 1 / 330)
     found = Candidates(job_of(colours, problem, starts, limit=1))
-    STAGES[0].work(found)
+    STAGES[0].work(found, found.brief)
     # splitting would cost as much as forty iterations
-    assert [run.found_by for run in found.found[:4]] == ["accelerated"] * 4
+    assert [run.found_by for run in found.started[:4]] == ["accelerated"] * 4
 
 
 def test_soft_problems_go_on_from_hard_partitions_too():

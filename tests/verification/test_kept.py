@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
+from checker_cases import parts
 from infoplane.errors import InvalidAnswerError
 from infoplane_verify.kept import KeptBoxes, kept_bound
 from infoplane_verify.search import Closed
 from made_tasks import made_tasks
 
-from .test_release import parts, verdict
+from .test_release import verdict
 
 TERMS = {
     "lift": {"max_lift": 0.1},

@@ -1,12 +1,12 @@
 """Files of releases: honest ones are verified, whatever their caps; what was changed in them is refuted or refused."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 
 import infoplane as ip
+from checker_cases import parts, written
 from infoplane.errors import InvalidAnswerError
 from infoplane_verify.release import ReleaseBoxes
 
@@ -29,15 +29,8 @@ def files(tmp_path_factory):
     return folder
 
 
-def parts(path):
-    with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    return json.loads(str(arrays.pop("meta"))), arrays
-
-
 def verdict(tmp_path, meta, arrays):
-    np.savez(tmp_path / "forged.npz", meta=np.array(json.dumps(meta)), **arrays)
-    return ip.verify(tmp_path / "forged.npz", max_seconds=2.0)[0]
+    return ip.verify(written(tmp_path / "forged.npz", meta, arrays), max_seconds=2.0)[0]
 
 
 @pytest.mark.parametrize("name", TERMS)

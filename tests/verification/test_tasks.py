@@ -1,12 +1,11 @@
 """Files of runs that keep one target and hide another: true ones are verified, forged bounds, numbers and roles are not."""
 
-import json
-
 import numpy as np
 import pytest
 
 import infoplane as ip
 import infoplane_verify
+from checker_cases import parts, written
 from infoplane_verify.tasks import TaskBoxes
 from made_tasks import made_tasks, told
 
@@ -59,13 +58,11 @@ def test_true_files_are_verified(files, name):
 
 def forged(files, name, change):
     _, _, folder = files
-    with np.load(folder / f"{name}.npz") as archive:
-        arrays = {key: archive[key] for key in archive.files}
-    meta = json.loads(str(arrays.pop("meta")))
+    meta, arrays = parts(folder / f"{name}.npz")
     change(meta, arrays)
-    np.savez(folder / "forged.npz", meta=np.array(json.dumps(meta)), **arrays)
+    path = written(folder / "forged.npz", meta, arrays)
     try:
-        return infoplane_verify.passed(infoplane_verify.verify(folder / "forged.npz", max_seconds=30.0))
+        return infoplane_verify.passed(infoplane_verify.verify(path, max_seconds=30.0))
     except infoplane_verify.UnreadableAnswerError:
         return False
 

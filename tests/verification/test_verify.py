@@ -1,12 +1,12 @@
 """Files that were tampered with are caught; honest ones are verified; what cannot be checked is said."""
 
-import json
 import os
 
 import numpy as np
 import pytest
 
 import infoplane as ip
+from checker_cases import parts, written
 from infoplane.errors import InvalidAnswerError, InvalidOptionError
 from infoplane_verify import CheckVerdict, passed
 from infoplane_verify.__main__ import main
@@ -17,17 +17,6 @@ PROBLEMS = {"bottleneck": ip.bottleneck(0.1), "funnel": ip.funnel(3.5)}
 
 def saved(path, *runs):
     ip.Frontier(runs[0].joint, runs).save(path)
-    return path
-
-
-def parts(path):
-    with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    return json.loads(str(arrays.pop("meta"))), arrays
-
-
-def written(path, meta, arrays):
-    np.savez(path, meta=np.array(json.dumps(meta)), **arrays)
     return path
 
 

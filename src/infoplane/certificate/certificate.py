@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ..checks import PYTHON_ONLY, positive_number, whole_number
 from ..formatting import counted, html_facts, html_page, rounded
 from ..information import Array
-from ..problem import MarkovLagrangian, named_family
+from ..problem import MarkovLagrangian
 from ..results import Result
 from ..runtime.budget import Budget
 
@@ -87,7 +87,7 @@ class Certificate(Result):
     def __repr__(self) -> str:
         said = "certified" if self.certified else "not certified"
         return (
-            f"Certificate({named_family(self.problem).said(self.problem.parameter)}: {said}, loss {rounded(self.loss)} nats, lower bound "
+            f"Certificate({self.problem.said}: {said}, loss {rounded(self.loss)} nats, lower bound "
             f"{rounded(self.lower_bound)} nats, gap {self.gap:.1e} nats)"
         )
 
@@ -100,7 +100,7 @@ class Certificate(Result):
             ("search", f"{counted(self.cells, 'cell')}, {self.left:,} left open, {self.seconds:.2f} s"),
             *([] if self.certified or not self.limit else [("ended by", self.limit)]),
         ]
-        return html_page(f"Certificate, {named_family(self.problem).said(self.problem.parameter)}", html_facts(rows))
+        return html_page(f"Certificate, {self.problem.said}", html_facts(rows))
 
     def __str__(self) -> str:
         said = "certified" if self.certified else "not certified"

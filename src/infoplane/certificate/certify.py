@@ -31,11 +31,12 @@ from ..problem import (
     has_posterior_form,
     is_bottleneck,
     is_funnel,
+    is_task,
     posterior_form_below,
 )
 from ..runtime.budget import Budget
 from ..runtime.threads import attended, one_blas_thread
-from ..task_problem import TaskLagrangian, is_task
+from ..task_problem import TaskLagrangian
 from .bottleneck.coarsening import prove
 from .bottleneck.proof import Proof
 from .certificate import Certificate, Limits

@@ -19,9 +19,8 @@ from ..sweep.sweep import resume as go_on
 from . import options, output
 from .exit_codes import NOT_CONVERGED, interruptible
 from .flags import ARCHIVES, COUNT, PATH, Number, as_json, option, written
-from .frontier import exit_unless_good, files, present, record, resumable
+from .frontier import exit_unless_good, files, present, resumable
 from .inputs import Source
-from .options import plugin
 
 
 @click.command()
@@ -39,25 +38,15 @@ def status(store: Path, as_json: bool) -> None:
     if as_json:
         facts = dataclasses.asdict(found)
         manifest = facts.pop("manifest")
-        output.print_json({**readable(manifest, manifest["grid"]), **facts, **_with_units(found)})
+        # Numbers whose names in `StoreStatus` do not say their unit, or that follow from others.
+        units = {
+            "seconds_left": found.seconds_left,
+            "best_loss_nats": found.best_loss,
+            "runs_per_second": found.rate,
+        }
+        output.print_json({**readable(manifest, manifest["grid"]), **facts, **units})
         return
     output.print_facts(f"{store}", lines(found))
-
-
-def _with_units(found: StoreStatus) -> dict[str, float | None]:
-    """Numbers whose names in `StoreStatus` do not say their unit, or that follow from others."""
-    return {
-        "seconds_left": found.seconds_left,
-        "best_loss_nats": found.best_loss,
-        "runs_per_second": found.rate,
-    }
-
-
-def state(found: StoreStatus) -> str:
-    """Whether it is complete, running or stopped."""
-    if found.complete:
-        return "complete"
-    return "running" if found.running else "stopped; infoplane resume continues it"
 
 
 def lines(found: StoreStatus) -> list[tuple[str, str]]:
@@ -66,8 +55,9 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
     grid = made["grid"]
     points = "" if made["points"] is None else f", refined to {made['points']}"
     share = found.runs / found.total_runs
+    state = "running" if found.running else "stopped; infoplane resume continues it"
     facts = [
-        ("state", state(found)),
+        ("state", "complete" if found.complete else state),
         (
             "problem",
             f"{made['family'].replace('_', ' ')}, {counted(len(grid), 'parameter')} from {min(grid):g} to {max(grid):g}{points}",
@@ -88,7 +78,7 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
 
 @click.command()
 @click.argument("store", type=PATH)
-@plugin
+@options.plugin
 @option("--engine", str, "Where runs go, as in infoplane frontier.  [default: threads]", metavar="NAME")
 @files
 @options.threads
@@ -123,9 +113,7 @@ def resume(
         bar(before.total_parameters, problem, lines=True) as tell,
     ):
         found = go_on(store, engine=engine, progress=tell)
-    source = Source(str(store))
-    told = record(found, problem, before.manifest["seed"]) if as_json else None
-    present(found, source, problem, told, (out, plot, report))
+    present(found, Source(str(store)).title, problem, before.manifest["seed"], (out, plot, report), as_json)
     if not found.complete:
         output.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
         context.exit(interruption.code)

@@ -19,8 +19,8 @@ from ..table.measures import held_out_attack
 from ..table.mechanism import Mechanism
 from ..view.pages import audit_page
 from . import output
-from .files import check_column, located, read_frame
 from .flags import PAGES, Number, as_json, bins, columns, complete_rows, option, switch, written
+from .tables import read_frame
 
 OF_X = ("utility", "utility of the best release")
 """Measures about what is kept of X, which a released table alone does not say."""
@@ -83,25 +83,23 @@ def audit(
       infoplane audit heart.csv m.json --report review.html
       infoplane audit people.csv released.csv --hide sex,race
     """
-    said = []
-    if released.lower().endswith(".json"):
+    said: list[str] = []
+    is_table = not released.lower().endswith(".json")
+    if is_table:
+        joint, encoder, frame, seen = of_table(original, released, hide, bins, missing)
+    else:
         mechanism = read_mechanism(Path(released))
         said += [f"What the mechanism says of itself: {mechanism.note}."] if mechanism.note else []
         joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
-        encoder = encoder if other_records else Fitted(encoder, joint)
-        gain = None if gain_file is None else read_gain(gain_file, joint)
-        found = audited(joint, encoder, gain=gain, max_seconds=max_seconds)
         seen = mechanism.apply(frame) if attack else None
-    else:
-        joint, encoder, frame, seen = of_table(original, released, hide, bins, missing)
-        encoder = encoder if other_records else Fitted(encoder, joint)
-        gain = None if gain_file is None else read_gain(gain_file, joint)
-        found = audited(joint, encoder, gain=gain, max_seconds=0.0).drop(index=list(OF_X), errors="ignore")
+    encoder = encoder if other_records else Fitted(encoder, joint)
+    gain = None if gain_file is None else read_gain(gain_file, joint)
+    found = audited(joint, encoder, gain=gain, max_seconds=0.0 if is_table else max_seconds)
+    if is_table:
+        found = found.drop(index=list(OF_X), errors="ignore")
     if attack:
         found = attacked(found, seen, frame[list(joint.y_names)])
-    if report is not None:
-        page = audit_page(joint, encoder, found, f"Audit of {Path(released).name}", said)
-        output.write_page(page, report)
+    output.write_page(report, lambda: audit_page(joint, encoder, found, f"Audit of {Path(released).name}", said))
     if as_json:
         output.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})
     else:
@@ -112,7 +110,7 @@ def read_gain(path: str, joint: Joint) -> Any:
     """gain[w, s] in the order of the joint's secrets, from a table whose columns are named by them."""
     import pandas as pd
 
-    table = read_frame(located(path))
+    table = read_frame(path)
     names = [label_text(label) for label in joint.y_labels]
     given = {label_text(str(name)): name for name in table.columns[1:]}
     if missing := [name for name in names if name not in given]:
@@ -155,9 +153,7 @@ def of_mechanism(
         if name in feature.columns:
             raise InvalidOptionError(f"the secret {name!r} is itself what the mechanism releases.")
     edges = feature.edges
-    frame = read_frame(located(original), [*edges, *bins])
-    for name in (*feature.columns, *secret):
-        check_column(frame.columns.tolist(), name)
+    frame = read_frame(original, (*feature.columns, *secret), [*edges, *bins])
     joint = Joint.from_frame(frame, list(feature.columns), list(secret), bins={**bins, **edges}, missing=missing)
     encoder = mechanism.encoder_for(joint)
     if unmet := mechanism.unknown(frame).get(feature.name):
@@ -175,10 +171,9 @@ def of_table(
 
     if not hide:
         raise click.UsageError("name the columns of ORIGINAL that are the secret with --hide.")
-    frame = read_frame(located(original), [*bins])
-    seen = read_frame(located(released))
+    frame = read_frame(original, hide, [*bins])
+    seen = read_frame(released)
     for name in hide:
-        check_column(frame.columns.tolist(), name)
         if name in seen.columns:
             raise InvalidOptionError(f"the secret {name!r} is a column of the released table.")
     if len(seen) != len(frame):

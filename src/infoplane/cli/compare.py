@@ -20,10 +20,9 @@ from ..sweep.grid import natural_range
 from ..sweep.progress import bar, working
 from . import options, output
 from .exit_codes import interruptible
-from .flags import PICTURES, as_json, written
+from .flags import PICTURES, as_json, flag_of, taken, written
 from .frontier import exit_unless_good, write
 from .inputs import Source, joint_options
-from .options import plugin
 
 COLUMNS = (
     "parameter",
@@ -46,7 +45,7 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 @joint_options
 @options.family_of_problems
 @options.several_solvers
-@plugin
+@options.plugin
 @options.run_options
 @options.certify
 @written("--plot", PICTURES, "Picture of all on one plane: .png, .svg or .pdf.")
@@ -57,7 +56,6 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 def compare(
     context: click.Context,
     /,
-    source: Source,
     problem: str,
     grid: tuple[float, float, int] | None,
     grid_values: tuple[float, ...] | None,
@@ -83,7 +81,7 @@ def compare(
       infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
       infoplane compare heart --plugin mysolvers:Mine --solver mine,accelerated
     """
-    settings, fixed = options.make_run(rest), options.taken(rest, options.FIXED)
+    source, settings, fixed = Source.of(rest), options.make_run(rest), taken(rest, options.FIXED)
     family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
     names = list(dict.fromkeys(name for group in solvers for name in group)) or candidates(problems)
     proof = options.make_proof(certify, rest)
@@ -100,7 +98,7 @@ def compare(
             output.note(
                 f"{options.range_text(problem, parameters, notation)}, {len(parameters)} points spaced geometrically"
             )
-        output.prepare(problems[0], interruption, *chosen.values())
+        options.prepare(problems[0], interruption, *chosen.values())
         found = run_each(joint, family, parameters, chosen, settings, partial(bar, lines=True))
     if certify is not None:
         found = bounded(found, certify)
@@ -109,7 +107,7 @@ def compare(
     )
     rows = compared(found)
     if together.runs:
-        write(together, source, None, plot, notation=notation)
+        write(together, source.title, None, plot, notation=notation)
     if as_json:
         output.print_json(
             {
@@ -135,7 +133,7 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
     """A solver with those of the options that it has; an option that none of the solvers has is refused."""
     for key, value in given.items():
         if value is not None and not any(options.has_option(SOLVERS[one], key) for one in names):
-            raise InvalidOptionError(f"none of {', '.join(names)} has an option --{key.replace('_', '-')}.")
+            raise InvalidOptionError(f"none of {', '.join(names)} has an option {flag_of(key)}.")
     return options.configured(
         name, {key: value for key, value in given.items() if options.has_option(SOLVERS[name], key)}
     )

@@ -20,7 +20,6 @@ from ..table.compare_releases import compare_releases as compared
 from ..table.mechanism import Mechanism
 from ..view.drawing import save_figure
 from . import output
-from .files import located, read_frame
 from .flags import (
     PICTURES,
     TABLES,
@@ -35,7 +34,8 @@ from .flags import (
     option,
     written,
 )
-from .release import read_joint
+from .release import about_the_table, read_joint
+from .tables import read_frame
 
 
 @click.command()
@@ -120,11 +120,8 @@ def compare_releases(
         )
     frame = found.to_frame()
     advice = [found.advice(cap * NATS_PER_BIT, lift) for cap in max_leakage_bits or ()] or [found.advice(max_lift=lift)]
-    if out is not None:
-        output.write_table(frame, out)
-    if plot is not None:
-        save_figure(found.plot(), plot)
-        output.note(f"wrote {plot}")
+    output.write_table(frame, out)
+    output.write(plot, lambda path: save_figure(found.plot(), path))
     if as_json:
         output.print_json({"releases": frame.to_dict("records"), "advice": advice})
         return
@@ -137,7 +134,7 @@ def compare_releases(
     for row in frame.itertuples(index=False):
         made.add_row(row[0], *(f"{number:.4f}" for number in row[1:4]), f"{row[4]:.3g}", row[6])
     output.print_table(made)
-    for sentence in advice:
+    for sentence in (*advice, about_the_table("not the population, for which infoplane audit gives a bound")):
         output.say(sentence)
 
 
@@ -160,7 +157,7 @@ def _levels(joint: Joint, asked: str) -> tuple[str, list[Any]]:
     rest = asked.removeprefix(f"{name}:")
     if all(part.strip().isdecimal() for part in rest.split(",")):
         return name, [int(part) for part in rest.split(",")]
-    table = read_frame(located(rest))
+    table = read_frame(rest)
     if table.shape[1] < 2:
         raise InvalidOptionError(
             f"--levels: {rest} must have a column of values and one for each level; found one column."

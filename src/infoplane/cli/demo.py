@@ -19,7 +19,9 @@ from ..solvers.base import Solver
 from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
-from . import output
+from ..view.drawing import save_figure
+from ..view.plot import plot_planes
+from . import options, output
 from .exit_codes import interruptible
 from .flags import PATH, PICTURES, TABLES, as_json, check_target, made_directory, option, switch, written
 from .frontier import EXPENDABLE, as_table
@@ -143,7 +145,7 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
     with interruptible() as interruption, output.one_line_warnings():
         for part in QUICK if quick else FULL:
             family = FAMILIES[part.problem]
-            output.prepare(family.member(), interruption, part.solver)
+            options.prepare(family.member(), interruption, part.solver)
             with bar(part.points, part.problem) as tell:
                 found = sweep(
                     joint,
@@ -159,8 +161,7 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
             if found.runs:
                 output.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
                 planes.append((TITLES[part.problem], found))
-            complete = found.complete
-            if not complete:
+            if not (complete := found.complete):
                 break
     if planes:
         draw(planes, target)
@@ -173,33 +174,23 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
 
 def draw(planes: list[tuple[str, Frontier]], target: Path) -> None:
     """Both planes, and one point of each in words."""
-    from ..view.drawing import save_figure
-    from ..view.plot import plot_planes
-
     figure = plot_planes(
         planes, xlabel="I(X;Z): told of the risk factors  [bits]", ylabel="I(Y;Z): told of sex and death  [bits]"
     )
     for ax, (_, found) in zip(figure.axes, planes, strict=True):
-        best, joint = [answer.run for answer in found.best_answers()], found.joint
-        if found.hides_y:
-            run = max(
-                (run for run in best if run.iyz <= joint.mutual_information / 10), key=lambda run: run.ixz, default=None
-            )
-        else:
-            run = min(
-                (run for run in best if run.iyz >= joint.mutual_information / 2), key=lambda run: run.ixz, default=None
-            )
-        if run is not None:
-            what = "released values" if found.hides_y else "groups"
+        best, hides = [answer.run for answer in found.best_answers()], found.hides_y
+        told = {run: run.iyz / found.joint.mutual_information for run in best}
+        good = [run for run in best if (told[run] <= 0.1 if hides else told[run] >= 0.5)]
+        if good:
+            run = (max if hides else min)(good, key=lambda run: run.ixz)
             said = (
-                f"{run.clusters} {what}:\n{run.ixz / joint.entropy_x:.0%} of the risk factors,\n"
-                f"{run.iyz / joint.mutual_information:.0%} of what they tell"
+                f"{run.clusters} {'released values' if hides else 'groups'}:\n{run.ixz / found.joint.entropy_x:.0%} of the risk factors,\n"
+                f"{told[run]:.0%} of what they tell"
             )
-            place = (0.05, 0.35) if found.hides_y else (0.42, 0.3)
             ax.annotate(
                 said,
                 (bits(run.ixz), bits(run.iyz)),
-                xytext=place,
+                xytext=(0.05, 0.35) if hides else (0.42, 0.3),
                 textcoords="axes fraction",
                 arrowprops={"arrowstyle": "->", "color": "#333333", "shrinkB": 5},
             )

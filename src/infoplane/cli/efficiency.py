@@ -19,12 +19,13 @@ from ..systems.curve import KnownCurve
 from ..systems.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..systems.given import read_systems, systems_of
 from ..systems.measures import capacity_prior
+from ..view.plot import plot_planes
 from . import options, output
 from .exit_codes import NOT_CONVERGED, interruptible
-from .files import header_of, read_encoder
 from .flags import PICTURES, TABLES, Number, Whole, as_json, option, written
 from .frontier import report_page
 from .inputs import CAPACITY, Source, joint_options
+from .tables import header_of, read_encoder
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -83,7 +84,6 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 def efficiency(
     context: click.Context,
     /,
-    source: Source,
     systems: Path,
     problem: str,
     system: str | None,
@@ -122,7 +122,7 @@ def efficiency(
       infoplane efficiency heart trials.csv --bootstrap 200 --notation beta
       infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify
     """
-    proof = options.make_proof(certify, rest)
+    source, proof = Source.of(rest), options.make_proof(certify, rest)
     by_capacity = source.prior == CAPACITY
     joint = (replace(source, prior=None) if by_capacity else source).load()
     counted = bootstrap > 0
@@ -136,7 +136,7 @@ def efficiency(
         if counted:
             placed = placed.with_noise(bootstrap, np.random.default_rng(seed))
     written = family.notation(notation)
-    write(placed, source, out, plot, report, notation)
+    write(placed, source.title, out, plot, report, notation)
     if as_json:
         rows = placed.to_frame().drop(columns="optimum").to_dict("records")
         output.print_json(
@@ -159,17 +159,13 @@ def namings(
     counts: bool = False,
 ) -> dict[str, Any]:
     """Every system of a table of namings, or of a file that ``solve --out`` wrote, as a frame of p(z|x), or of counts."""
-    named = (system, word, weight, *item)
-    header = [] if path.suffix.lower() == ".npz" else header_of(path)
+    is_archive = path.suffix.lower() == ".npz"
+    header = [] if is_archive else header_of(path)
     shares = [*joint.x_names, *(f"z{z}" for z in range(len(header) - len(joint.x_names)))]
-    if counts and (not header or (header == shares and not any(named))):
-        raise click.UsageError(f"--bootstrap needs counts of namings; {path.name} holds an encoder, p(z|x).")
-    if path.suffix.lower() == ".npz":
-        held = Frontier.load(path)
-        best = [answer.run for answer in held.best_answers()]
-        return {path.stem if len(best) == 1 else f"{path.stem} {one.parameter:g}": one.encoder_frame() for one in best}
-    if header == shares and not any(named):
-        return {path.stem: read_encoder(path, joint)}
+    if is_archive or (header == shares and not any((system, word, weight, *item))):
+        if counts:
+            raise click.UsageError(f"--bootstrap needs counts of namings; {path.name} holds an encoder, p(z|x).")
+        return encoders_in(path, joint)
     items = item or (joint.x_names if all(name in header for name in joint.x_names) else _first("item", header))
     if not items:
         raise click.UsageError(f"{path.name}: name the column of items with --item, {alternatives('item', header)}.")
@@ -182,6 +178,14 @@ def namings(
     by = () if chosen["system"] is None else (chosen["system"],)
     table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"]).read()
     return systems_of(table, bool(by), counts, path.stem)
+
+
+def encoders_in(path: Path, joint: Joint) -> dict[str, Any]:
+    """The encoders of a file that ``solve --out`` wrote, or the best ones of a frontier."""
+    if path.suffix.lower() != ".npz":
+        return {path.stem: read_encoder(path, joint)}
+    best = [answer.run for answer in Frontier.load(path).best_answers()]
+    return {path.stem if len(best) == 1 else f"{path.stem} {one.parameter:g}": one.encoder_frame() for one in best}
 
 
 def _first(role: str, header: list[str]) -> tuple[str, ...]:
@@ -247,23 +251,15 @@ def as_table(placed: Placements, title: str, written: Notation) -> output.TextTa
 
 
 def write(
-    placed: Placements, source: Source, out: Path | None, plot: Path | None, report: Path | None, notation: str
+    placed: Placements, title: str, out: Path | None, plot: Path | None, report: Path | None, notation: str
 ) -> None:
     """Write the files that were asked for."""
     frame = placed.to_frame()
-    numbers = frame.drop(columns="optimum")
-    if out is not None:
-        output.write_table(numbers, out)
-    family = placed.curve.family.title.capitalize()
-    if plot is not None:
-        from ..view.plot import plot_planes
-
-        plot_planes([(f"{family} of {source.title}", placed.frontier)], plot, systems=frame, notation=notation)
-        output.note(f"wrote {plot}")
-    if report is not None:
-        title = f"{family} of {source.title} with {counted(len(frame), 'given system')}"
-        placed.with_systems().report(report, title=title, notation=notation)
-        output.note(f"wrote {report}")
+    output.write_table(frame.drop(columns="optimum"), out)
+    planes = [(f"{placed.curve.family.title.capitalize()} of {title}", placed.frontier)]
+    output.write(plot, lambda path: plot_planes(planes, path, systems=frame, notation=notation))
+    whole = f"{planes[0][0]} with {counted(len(frame), 'given system')}"
+    output.write(report, lambda path: placed.with_systems().report(path, title=whole, notation=notation))
 
 
 def exit_unless_proven(context: click.Context, placed: Placements, certify: float | None) -> None:

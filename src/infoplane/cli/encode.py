@@ -7,18 +7,18 @@ from typing import Any, Literal
 
 import click
 
+from ..encoder.encoder import UNSEEN_RULES
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import bits
-from ..solution import UNSEEN_RULES
 from ..storage.mechanism import read_mechanism, write_mechanism
 from ..table.encoded_feature import OUTPUTS
 from ..table.mechanism import Mechanism
 from ..view.pages import encoding_page
 from . import output
-from .files import check_column, located, read_frame
 from .flags import COUNT, PAGES, PATH, TABLES, Number, Whole, as_json, columns, option, switch, written
-from .release import DRAWN_ANEW, keyed, read_key, warn_of_second
+from .release import keyed, read_key, write_released
+from .tables import read_frame
 
 
 @click.command()
@@ -74,9 +74,7 @@ def encode(
             raise InvalidOptionError(f"--numbers must be among --columns; found {name!r}.")
     if target in columns:
         raise InvalidOptionError(f"--target {target!r} is among --columns: it would predict itself.")
-    frame = read_frame(located(table), numbers)
-    for name in (*columns, target):
-        check_column(frame.columns.tolist(), name)
+    frame = read_frame(table, (*columns, target), numbers)
     if frame[target].isna().any():
         row = int(frame[target].isna().to_numpy().argmax())
         raise InvalidJointError(
@@ -93,14 +91,9 @@ def encode(
     made = in_place(frame, list(columns), encoded)
     output.write_table(made, out, f": {counted(len(made), 'row')}, each encoded by the others")
     mechanism = Mechanism.of_encoder(encoder, target)
-    if model is not None:
-        write_mechanism(mechanism, model)
-        output.note(f"wrote {model}")
-    if mapping is not None:
-        categories = [label_text(one) for one in encoder.mapping_.category]
-        output.write_table(encoder.mapping_.assign(category=categories), mapping)
-    if report is not None:
-        output.write_page(encoding_page(encoder, target).encode("utf-8", "backslashreplace"), report)
+    output.write(model, lambda path: write_mechanism(mechanism, path))
+    output.write_table(encoder.mapping_.assign(category=encoder.mapping_.category.map(label_text)), mapping)
+    output.write_page(report, lambda: encoding_page(encoder, target).encode("utf-8", "backslashreplace"))
     if as_json:
         output.print_json(record(encoder, target, len(frame)))
     else:
@@ -188,9 +181,7 @@ def apply(
     """
     key = read_key(id_column, key_file)
     mechanism = read_mechanism(model)
-    frame = read_frame(located(rows))
-    if id_column is not None:
-        check_column(frame.columns.tolist(), id_column)
+    frame = read_frame(rows, () if id_column is None else (id_column,))
     ids = None if id_column is None else frame[id_column].tolist()
     is_release = mechanism.kind == "release"
     made = mechanism.apply(frame, rng=seed, ids=ids, key=key, unseen=unseen or ("error" if is_release else "marginal"))
@@ -202,10 +193,7 @@ def apply(
         made = made.astype(object)
         if len(mechanism.features) == 1 and (words := mechanism.features[0].descriptions):
             made["stands_for"] = made.iloc[:, 0].map(dict(zip(mechanism.features[0].clusters, words, strict=True)))
-        warn_of_second(made, out)
-        output.write_table(made, out, said)
-        if key is None:
-            output.note(DRAWN_ANEW)
+        write_released(made, out, said, key)
     else:
         used = list(dict.fromkeys(name for feature in mechanism.features for name in feature.columns))
         output.write_table(in_place(frame, used, made), out, said)

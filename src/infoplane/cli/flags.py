@@ -183,6 +183,11 @@ def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
+def taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The named options, taken out of a command's other options."""
+    return {name: options.pop(name) for name in names}
+
+
 class ColumnNames(Parsed):
     """Names separated by commas; a name that contains a comma is put in double quotes."""
 

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
+import numpy as np
 
 from ..errors import StoreWriteError
 from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
 from ..information import Array, bits
-from ..problem import NOTATIONS, bottleneck, is_bottleneck, named_family
+from ..joint.task_joint import TaskJoint
+from ..problem import NOTATIONS, MarkovLagrangian, ProblemFamily, bottleneck, is_bottleneck
 from ..results import Status
 from ..solution import Solution
 from ..solvers.job import Seed
@@ -25,9 +26,10 @@ from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.grid import default_grid
 from ..sweep.progress import bar, working
 from ..sweep.sweep import sweep
-from ..task_problem import task_funnel
+from ..task_problem import TASK_GRID, family_on, task_funnel
+from ..view.plot import plot_planes
 from . import options, output
-from .caps import CapsRequest, frontier_of_caps
+from .caps import frontier_of_caps
 from .exit_codes import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 from .flags import (
     ARCHIVES,
@@ -38,19 +40,16 @@ from .flags import (
     Numbers,
     Whole,
     as_json,
-    flag_of,
     option,
     several,
     switch,
+    taken,
     written,
 )
 from .inputs import Source, joint_options, task_options
-from .options import plugin
-from .task_solve import task_sweep
 
 if TYPE_CHECKING:
     from ..frontier.transitions import Transition
-    from ..joint.joint import Joint
 
 COLUMNS = (
     "parameter",
@@ -84,9 +83,6 @@ files = several(
 )
 """What ``frontier`` and ``resume`` write."""
 
-NO_CAPS = ("grid", "grid_values", "points", "store", "engine", "transitions", "report", "solver")
-"""Options of a sweep that have no meaning under caps."""
-
 EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 """What a narrow terminal can do without, in this order."""
 
@@ -96,7 +92,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 @task_options
 @options.family_of_problems
 @options.one_solver
-@plugin
+@options.plugin
 @options.run_options
 @options.certify
 @option(
@@ -135,7 +131,6 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 def frontier(
     context: click.Context,
     /,
-    source: Source,
     keep: tuple[str, ...],
     hide: tuple[str, ...],
     problem: str,
@@ -175,28 +170,21 @@ def frontier(
       infoplane frontier heart --problem funnel --max-leakage-bits 0,0.001,0.01,0.05 --plot caps.png
       infoplane frontier counts.csv --x word --y topic --count n --grid-values 0.1,0.2,0.5 --json
     """
-    settings, fixed = options.make_run(rest), options.taken(rest, options.FIXED)
+    source, settings, fixed = Source.of(rest), options.make_run(rest), taken(rest, options.FIXED)
     if max_leakage_bits is not None:
-        wrong = [name for name in NO_CAPS if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-        if wrong:
-            raise click.UsageError(
-                f"--max-leakage-bits takes the place of a grid of parameters: leave out {', '.join(map(flag_of, wrong))}."
-            )
-        limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
-        given = (source, keep, hide, problem, max_leakage_bits, certify, settings.clusters, limits, out, plot)
-        frontier_of_caps(context, CapsRequest(*given), as_json)
+        given = (source, keep, hide, problem, max_leakage_bits, certify, settings.clusters, options.proof_limits(rest))
+        frontier_of_caps(context, *given, out, plot, as_json)
         return
+    tasks = None
     if keep or hide:
         if problem != bottleneck.name or transitions:
             raise click.UsageError(
                 "--keep and --hide are a problem of their own, swept along beta: leave out --problem, and --transitions, whose bisection "
                 "is along a bottleneck's gamma."
             )
-        tasks, family, betas = task_sweep(source, keep, hide, grid, grid_values, points)
-        problem, problems = task_funnel.name.replace("_", "-"), [family(float(beta)) for beta in betas]
-        parameters: Array | None = betas
+        problem = task_funnel.name.replace("_", "-")
+        tasks, family, parameters, problems = task_sweep(source, keep, hide, grid, grid_values, points)
     else:
-        tasks = None
         family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
     if transitions and not is_bottleneck(problems[0]):
         raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
@@ -206,7 +194,7 @@ def frontier(
     joint: Any = source.load() if tasks is None else tasks
     with interruptible() as interruption, output.one_line_warnings():
         if tasks is None:
-            output.prepare(problems[0], interruption, *solvers)
+            options.prepare(problems[0], interruption, *solvers)
         if parameters is None:
             points = points or options.PROBLEMS[problem].points or 0
             with working("range of the grid", lines=True) as heard:
@@ -226,9 +214,8 @@ def frontier(
                 chunk_seconds=chunk_seconds,
                 **vars(proof),
             )
-    changes = phase_transitions(found.joint, parameters) if transitions and found.complete else []
-    told = record(found, problem, settings.rng) | transition_records(changes, transitions) if as_json else None
-    present(found, source, problem, told, (out, plot, report), changes, notation)
+    changes = phase_transitions(found, parameters) if transitions else None
+    present(found, source.title, problem, settings.rng, (out, plot, report), as_json, changes, notation)
     if not found.complete:
         kept = f"All finished runs are in {store}: repeat the same command to continue."
         output.note(
@@ -239,50 +226,68 @@ def frontier(
     exit_unless_good(context, found, certify)
 
 
+def task_sweep(
+    source: Source,
+    keep: tuple[str, ...],
+    hide: tuple[str, ...],
+    grid: tuple[float, float, int] | None,
+    values: tuple[float, ...] | None,
+    points: int | None,
+) -> tuple[TaskJoint, ProblemFamily, Array | None, list[MarkovLagrangian]]:
+    """With --keep and --hide: the joint; the family with its own small gamma, its betas, and the problems there."""
+    options.check_both(keep, hide)
+    if grid is not None and values is not None:
+        raise click.UsageError("give --grid or --grid-values, not both.")
+    tasks = source.load(keep, hide)
+    if grid is None and values is None and points is not None:  # a quarter of them; refinement places the others
+        grid = TASK_GRID[0], TASK_GRID[-1], min(points, max(3, points // 4))
+    betas = np.geomspace(*grid) if grid is not None else np.array(TASK_GRID if values is None else values)
+    family = family_on(tasks.joint, task_funnel)
+    return tasks, family, betas, [family(float(beta)) for beta in betas]
+
+
 def present(
     found: Frontier,
-    source: Source,
+    title: str,
     problem: str,
-    told: dict[str, Any] | None,
+    seed: Seed,
     files: tuple[Path | None, Path | None, Path | None],
-    changes: Sequence[Transition] = (),
+    as_json: bool,
+    changes: Sequence[Transition] | None = None,
     notation: str = NOTATIONS[0],
 ) -> None:
-    """Write the files that were asked for, --out, --plot and --report, and print the JSON object, or a table if there is none."""
+    """Write the files that were asked for, --out, --plot and --report, and print a JSON object, or a table, with any transitions."""
     if found.runs:
-        write(found, source, *files, changes, notation)
-    if told is not None:
-        output.print_json(told)
+        write(found, title, *files, changes or (), notation)
+    if as_json:
+        said = {} if changes is None else {"transitions": [transition_record(change) for change in changes]}
+        output.print_json(record(found, problem, seed) | said)
     elif found.runs:
-        show(found, f"{problem.replace('-', ' ')} frontier of {source.title}", notation)
-        for change in changes:
+        output.print_table(as_table(found, f"{problem.replace('-', ' ')} frontier of {title}", notation), EXPENDABLE)
+        for sentence in (found.held_back, found.reused):
+            if sentence is not None:
+                click.echo(sentence)
+        for change in changes or ():
             output.say(f"transition: {change}")
         if is_enclosed(found.runs):
             output.say(f"enclosure: {found.enclosure()}")
 
 
-def phase_transitions(joint: Joint, gammas: Array) -> list[Transition]:
-    """The phase transitions between the smallest and the largest gamma of a grid."""
+def phase_transitions(found: Frontier, gammas: Array) -> list[Transition]:
+    """The phase transitions between the smallest and the largest gamma of a grid; none of a sweep that was cut short."""
     from ..frontier.transitions import transitions
 
-    return transitions(joint, float(gammas.min()), float(gammas.max()))
+    return transitions(found.joint, float(gammas.min()), float(gammas.max())) if found.complete else []
 
 
-def transition_records(changes: list[Transition], asked: bool) -> dict[str, Any]:
-    """What the JSON object says of transitions; nothing unless they were asked for."""
-    if not asked:
-        return {}
+def transition_record(change: Transition) -> dict[str, Any]:
+    """What the JSON object says of a transition."""
     return {
-        "transitions": [
-            {
-                "gamma_low": change.low,
-                "gamma_high": change.high,
-                "clusters_below": change.clusters_below,
-                "clusters_above": change.clusters_above,
-                "found": change.found,
-            }
-            for change in changes
-        ]
+        "gamma_low": change.low,
+        "gamma_high": change.high,
+        "clusters_below": change.clusters_below,
+        "clusters_above": change.clusters_above,
+        "found": change.found,
     }
 
 
@@ -300,26 +305,20 @@ def resumable(store: Path | None) -> Iterator[None]:
 
 def write(
     found: Frontier,
-    source: Source,
+    title: str,
     out: Path | None,
     plot: Path | None,
     report: Path | None = None,
     transitions: Sequence[Transition] = (),
-    notation: str = "gamma",
+    notation: str = NOTATIONS[0],
 ) -> None:
     """Write the files that were asked for."""
-    if out is not None:
-        output.write_frontier(found, out)
-    if plot is not None:
-        from ..view.plot import plot_planes
-
-        family = found.runs[0].problem.family.replace("_", " ").capitalize()
-        plot_planes([(f"{family} of {source.title}", found)], plot, transitions, notation=notation)
-        output.note(f"wrote {plot}")
-    if report is not None:
-        family = found.runs[0].problem.family.replace("_", " ").capitalize()
-        found.report(report, title=f"{family} frontier of {source.title}", notation=notation)
-        output.note(f"wrote {report}")
+    family = found.runs[0].problem.family.replace("_", " ").capitalize()
+    output.write_frontier(found, out)
+    output.write(
+        plot, lambda path: plot_planes([(f"{family} of {title}", found)], path, transitions, notation=notation)
+    )
+    output.write(report, lambda path: found.report(path, title=f"{family} frontier of {title}", notation=notation))
 
 
 def exit_unless_good(context: click.Context, found: Frontier, certify: float | None) -> None:
@@ -343,20 +342,12 @@ def exit_unless_good(context: click.Context, found: Frontier, certify: float | N
         context.exit(NOT_CONVERGED)
 
 
-def show(found: Frontier, title: str, notation: str = "gamma") -> None:
-    """The table, and sentences if a cap on |Z| binds, or encoders were found elsewhere."""
-    output.print_table(as_table(found, title, notation), EXPENDABLE)
-    for sentence in (found.held_back, found.reused):
-        if sentence is not None:
-            click.echo(sentence)
-
-
-def as_table(found: Frontier, title: str, notation: str = "gamma") -> output.TextTable:
+def as_table(found: Frontier, title: str, notation: str = NOTATIONS[0]) -> output.TextTable:
     """One row per parameter: its best encoder, how many of its runs converged, and the seconds of all."""
     solvers = dict.fromkeys(run.solver for run in found.runs)
     starts = max(run.start for run in found.runs) + 1
     runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
-    written = named_family(found.runs[0].problem).notation(notation)
+    written = found.runs[0].problem.record.notation(notation)
     names = [f"{name}\n[bits]" for name in found.runs[0].plane_names]
     made = output.TextTable(f"{title}: {runs}", (written.name, COLUMNS[1], *names, *COLUMNS[4:]), left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]

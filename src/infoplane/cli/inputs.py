@@ -1,15 +1,15 @@
 """JOINT: a built-in name, a table of samples or counts, a wide table of counts, or a matrix.
 
-How files are opened, split into cells, and what those mean is in `files`.
+How files are opened and split into cells is in `files`, what their cells mean in `tables`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Real
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -22,29 +22,10 @@ from ..joint.joint import Joint
 from ..joint.tables import MISSING_RULES
 from ..joint.task_joint import TaskJoint
 from ..storage.arrays import read_npy
-from .files import (
-    ARROW,
-    SQL,
-    STDIN,
-    TEXTS,
-    TYPED,
-    WEIGHT,
-    Place,
-    any_rows,
-    kind_of,
-    located,
-    read_dataset,
-    read_matrix,
-    read_prior,
-    read_table,
-    read_wide,
-    readable,
-    rows_of,
-)
-from .flags import Number, bins, columns, flag_of, option, several, switch
+from .files import SQL, STDIN, TEXTS, TYPED, Place, kind_of, located, readable
+from .flags import Number, bins, columns, flag_of, option, several, switch, taken
 from .output import note
-
-F = TypeVar("F", bound=Callable[..., Any])
+from .tables import read_columns, read_matrix, read_prior, read_wide
 
 
 @dataclass(frozen=True)
@@ -64,6 +45,11 @@ class Source:
     prior: str | None = None
     denoise: bool = False
 
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> Source:
+        """What `joint_options` say, taken out of a command's other options."""
+        return cls(options.pop("joint"), **taken(options, tuple(one.name for one in fields(cls)[1:])))
+
     @property
     def title(self) -> str:
         """The name that tables and pictures show."""
@@ -71,11 +57,14 @@ class Source:
             return self.name
         return "standard input" if self.name == STDIN else located(self.name).name.split(".")[0] or self.name
 
-    def load(self) -> Joint:
-        """The joint; a usage error if options and JOINT do not go together, InvalidJointError if the data is bad or cannot be denoised.
+    def load(self, keep: tuple[str, ...] = (), hide: tuple[str, ...] = ()) -> Any:
+        """The joint, or what to keep and what to hide; a usage error if options and JOINT do not go together, InvalidJointError if the
+        data is bad or cannot be denoised.
 
         If most of I(X;Y) is what independence would show at this sample size, a line on stderr says so.
         """
+        if keep or hide:
+            return self._tasks(keep, hide)
         joint = self.read()
         if joint.caution is not None:
             numbers = len(self.x) == 1 and all(isinstance(label, Real) for label in joint.x_labels)
@@ -146,7 +135,7 @@ class Source:
         if self.smoothing is not None and not self.counts:
             raise click.UsageError("--smoothing adds to counts: say --counts if the matrix holds counts.")
         with readable(path):
-            table = read_npy(path) if kind_of(path) == ".npy" else read_matrix(rows_of(path))
+            table = read_npy(path) if kind_of(path) == ".npy" else read_matrix(path)
             if self.counts:
                 return Joint.from_counts(table, self.smoothing or 0.0)
             try:
@@ -155,8 +144,7 @@ class Source:
                 advice = " On the command line: --counts." if "from_counts" in str(error) else ""
                 raise InvalidJointError(f"{error}{advice}") from None
 
-    def load_tasks(self, keep: tuple[str, ...], hide: tuple[str, ...]) -> TaskJoint:
-        """What to keep and what to hide, of a table; a line on stderr if a sample of its size says less than it seems to."""
+    def _tasks(self, keep: tuple[str, ...], hide: tuple[str, ...]) -> TaskJoint:
         if self.name in datasets.REGISTRY or self.y or self.matrix or self.wide or not self.x:
             raise click.UsageError(
                 "--keep and --hide name columns of a table, as --x does: give a table, --x, and no --y."
@@ -172,21 +160,18 @@ class Source:
                     f"a column is part of one of --x, --keep and --hide; found {name!r} in two of them."
                 )
         with readable(place):
-            frame, weight = self._frame(place, (*self.x, *keep, *hide))
+            frame, weight = self._columns(place, *keep, *hide)
             made = TaskJoint.from_frame(frame, self.x, keep, hide, weight, self.bins, self.missing or "error")
         if made.caution is not None:
             note(f"Warning: {made.caution}.")
         return made
 
-    def _frame(self, path: Place, names: tuple[str, ...]) -> tuple[Any, str | None]:
-        """The columns of a table as a frame, and the name of that with the counts."""
-        if isinstance(path, Path) and kind_of(path) in ARROW:
-            return read_dataset(path, names, self.count, self.missing), self.count
-        return read_table(path, names, self.count, self.bins, self.missing), WEIGHT
+    def _columns(self, place: Place, *others: str) -> tuple[Any, str | None]:
+        return read_columns(place, (*self.x, *others), self.count, self.bins, self.missing)
 
-    def _table(self, path: Place) -> Joint:
+    def _table(self, place: Place) -> Joint:
         if not self.x or not self.y:
-            raise click.UsageError(f"{path.name} is a table: name its columns with --x and --y.")
+            raise click.UsageError(f"{place.name} is a table: name its columns with --x and --y.")
         if self.wide:
             raise click.UsageError("a --wide table has its labels in the first column and row: leave out --x and --y.")
         if self.counts:
@@ -196,26 +181,26 @@ class Source:
         for name in self.bins:
             if name not in (*self.x, *self.y):
                 raise click.UsageError(f"--bin {name}: the column must be one of --x or --y.")
-        with readable(path):
-            frame, weight = self._frame(path, (*self.x, *self.y))
+        with readable(place):
+            frame, weight = self._columns(place, *self.y)
             smoothing, missing = self.smoothing or 0.0, self.missing or "error"
             return Joint.from_frame(frame, list(self.x), list(self.y), weight, smoothing, self.bins, missing)
 
-    def _wide(self, path: Place) -> Joint:
+    def _wide(self, place: Place) -> Joint:
         """The wide table that a file without --x and --y must be."""
         self._refuse(("--count", "--bin", "--missing"), "they are about the columns that --x and --y name")
         if self.counts and not self.wide:
             raise click.UsageError(
                 "--counts goes with --matrix; a table with labels in its first column and row is --wide."
             )
-        with readable(path):
+        with readable(place):
             try:
-                return read_wide(any_rows(path), self.smoothing or 0.0, least=1 if self.wide else 2)
+                return read_wide(place, self.smoothing or 0.0, least=1 if self.wide else 2)
             except InvalidJointError as error:
                 if self.wide:
                     raise
                 raise click.UsageError(
-                    f"{path.name} is a table: name its columns with --x and --y, or say --matrix. It is no table of counts with labels "
+                    f"{place.name} is a table: name its columns with --x and --y, or say --matrix. It is no table of counts with labels "
                     f"in its first column and row (--wide) either: {error}"
                 ) from None
 
@@ -223,7 +208,7 @@ class Source:
 UNIFORM, CAPACITY = "uniform", "capacity"
 """Words that ``--prior`` takes, besides files."""
 
-_options = several(
+joint_options = several(
     click.argument("joint"),
     columns("--x", "Columns of the table that make up X, separated by commas."),
     columns("--y", "Columns of the table that make up Y, separated by commas."),
@@ -254,22 +239,10 @@ _options = several(
     ),
     switch("--counts", "With --matrix: it holds counts, which are normalised."),
 )
+"""JOINT and how to read it: `Source.of` takes them."""
 
 task_options = several(
     columns("--keep", "Columns of the table that are to be kept, in place of --y."),
     columns("--hide", "Columns of the table that are to be hidden: Z tells little of them."),
 )
 """What ``solve`` and ``frontier`` take for a problem of two targets."""
-
-
-def joint_options(command: F) -> F:
-    """JOINT and its options, handed to the command as one `Source` named ``source``."""
-
-    def collect(**values: Any) -> Any:
-        given = {one.name: values.pop(one.name) for one in fields(Source)[1:]}
-        return command(source=Source(values.pop("joint"), **given), **values)
-
-    collect.__name__, collect.__doc__ = command.__name__, command.__doc__
-    collect.__dict__.update(command.__dict__)
-    made: F = _options(collect)
-    return made

@@ -15,6 +15,7 @@ import math
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -26,15 +27,18 @@ import click
 import numpy as np
 
 from ..certificate.certificate import Limits
+from ..datasets import paper_uniform
 from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
 from ..information import Array
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
 from ..runtime.threads import VARIABLE, limited_to
+from ..solve import solve
 from ..solvers.base import Solver
 from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of
 from ..solvers.registry import SOLVERS, register
 from ..solvers.shared.starts import KINDS
+from .exit_codes import Interruption
 from .flags import (
     COUNT,
     Asked,
@@ -49,6 +53,7 @@ from .flags import (
     flag_of,
     option,
     several,
+    taken,
 )
 
 
@@ -152,11 +157,6 @@ family_of_problems = several(
 )
 
 
-def taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """The named options, taken out of a command's other options."""
-    return {name: options.pop(name) for name in names}
-
-
 USUAL = {"gamma": 0.2, "beta": 3.5}
 """Parameters that an error gives as an example; the help has the same ones."""
 
@@ -175,6 +175,12 @@ def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
             such = f", such as {flag_of(key)} {USUAL[key]}" if key in USUAL else ""
             raise click.UsageError(f"--problem {name} needs {flag_of(key)}{such}.")
     return MarkovLagrangian(*given["rho"]) if family.parameter is None else family(**given)
+
+
+def check_both(keep: tuple[str, ...], hide: tuple[str, ...]) -> None:
+    """A usage error if there is something to keep and nothing to hide, or the other way round."""
+    if bool(keep) != bool(hide):
+        raise click.UsageError("--keep and --hide go together: columns to keep, and columns to hide.")
 
 
 def make_family(
@@ -378,9 +384,26 @@ certify = several(
 )
 
 
+def proof_limits(options: dict[str, Any]) -> dict[str, Any]:
+    """The limits of a proof that were given."""
+    return {name: options[name] for name in PROOF_LIMITS if options[name] is not None}
+
+
 def make_proof(gap: float | None, options: dict[str, Any]) -> ProofOptions:
     """What ``--certify`` asks for; with it the limits are taken out of a solver's options."""
     return NO_PROOF if gap is None else ProofOptions(gap, **taken(options, tuple(PROOF_LIMITS)))
+
+
+def prepare(problem: MarkovLagrangian, interruption: Interruption, *solvers: Solver | None) -> None:
+    """Compile or load the kernels that solvers need, so that the seconds of their runs do not include it; None stands for no solver."""
+    for solver in dict.fromkeys(solvers):
+        if solver is None:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            solve(paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
+        # Within solve() Ctrl-C ends a run, which is then returned; here it ends the command.
+        interruption.check()
 
 
 def _use_threads(context: click.Context, _parameter: click.Parameter, value: int | None) -> None:

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,23 +22,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..datasets import paper_uniform
 from ..formatting import counted, shown_lines
-from ..frontier.frontier import Frontier
 from ..information import bits
-from ..solve import solve
 from ..storage.files import to_json, whole_file
-from ..task_problem import TaskLagrangian
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..frontier.frontier import Frontier
     from ..joint.joint import Joint
-    from ..problem import MarkovLagrangian
-    from ..sampling.denoising import Denoising
-    from ..solution import Solution
-    from ..solvers.base import Solver
-    from .exit_codes import Interruption
 
 
 def say(text: str) -> None:
@@ -139,7 +131,7 @@ def one_line_warnings() -> Iterator[None]:
 
 def joint_record(joint: Joint) -> dict[str, Any]:
     """The alphabets, so that rows and columns of an encoder can be read; I(X;Y), and how much of it the sample size explains."""
-    expected = joint.expected_information
+    expected, made = joint.expected_information, joint.denoising
     return {
         "x_names": joint.x_names,
         "y_names": joint.y_names,
@@ -149,32 +141,14 @@ def joint_record(joint: Joint) -> dict[str, Any]:
         "records": joint.records,
         "expected_ixy_bits": None if expected is None else bits(expected),
         "caution": joint.caution,
-        "denoised": None if joint.denoising is None else denoising_record(joint.denoising),
-    }
-
-
-def denoising_record(made: Denoising) -> dict[str, Any]:
-    """How the joint was denoised, and every number of groups that was tried."""
-    return {
-        "how": made.how,
-        "groups": made.groups,
-        "gain_nats": made.gain,
-        "curve": made.to_frame().to_dict("records"),
-    }
-
-
-def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
-    """Family, parameter and the three coefficients."""
-    if isinstance(problem, TaskLagrangian):
-        weights = {"gamma": problem.price, "keep": problem.keep, "hide": problem.hide}
-        return {"family": problem.family, "parameter": problem.parameter, **weights}
-    rho_z, rho_zx, rho_zy = problem.rho
-    return {
-        "family": problem.family,
-        "parameter": problem.parameter,
-        "rho_z": rho_z,
-        "rho_zx": rho_zx,
-        "rho_zy": rho_zy,
+        "denoised": None
+        if made is None
+        else {
+            "how": made.how,
+            "groups": made.groups,
+            "gain_nats": made.gain,
+            "curve": made.to_frame().to_dict("records"),
+        },
     }
 
 
@@ -186,42 +160,43 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def write_page(page: bytes, path: Path) -> None:
-    """An HTML page, whole or not at all, which is said."""
-    with whole_file(path) as file:
-        file.write(page)
-    note(f"wrote {path}")
-
-
-def write_table(frame: Any, path: Path, said: str = "") -> None:
-    """A .csv or .parquet, whole or not at all, which is said with what more there is to say."""
-    if path.suffix.lower() == ".parquet":
-        with whole_file(path) as file:
-            frame.to_parquet(file)
-    else:
-        write_csv(frame, path)
-    note(f"wrote {path}{said}")
-
-
-def write_frontier(frontier: Frontier, path: Path, said: str = "") -> None:
-    """One row per run, or an .npz with everything."""
-    if path.suffix.lower() == ".npz":
-        frontier.save(path)
+def write(path: Path | None, how: Callable[[Path], Any], said: str = "") -> None:
+    """A file, if one was asked for, which is said with what more there is to say."""
+    if path is not None:
+        how(path)
         note(f"wrote {path}{said}")
-    else:
+
+
+def write_page(path: Path | None, page: Callable[[], bytes]) -> None:
+    """An HTML page, made if it was asked for, whole or not at all."""
+
+    def whole(path: Path) -> None:
+        with whole_file(path) as file:
+            file.write(page())
+
+    write(path, whole)
+
+
+def write_table(frame: Any, path: Path | None, said: str = "") -> None:
+    """A .csv or .parquet, whole or not at all."""
+
+    def whole(path: Path) -> None:
+        if path.suffix.lower() == ".parquet":
+            with whole_file(path) as file:
+                frame.to_parquet(file)
+        else:
+            write_csv(frame, path)
+
+    write(path, whole, said)
+
+
+def write_frontier(frontier: Frontier, path: Path | None, said: str = "") -> None:
+    """One row per run, or an .npz with everything."""
+    if path is not None and path.suffix.lower() == ".npz":
+        write(path, frontier.save, said)
+    elif path is not None:
         frame = frontier.to_frame()
         write_table(frame if path.suffix.lower() == ".parquet" else frame.reset_index(), path, said)
-
-
-def write_solution(found: Solution, out: Path | None, labels: Path | None) -> None:
-    """The files of ``solve`` that were asked for: the encoder, one row per x or as `Frontier.load` reads it, and the cluster of every x."""
-    if out is not None and out.suffix.lower() == ".npz":
-        write_frontier(Frontier(found.joint, [found]), out)
-    elif out is not None:
-        write_table(found.encoder_frame().reset_index(), out)
-    if labels is not None:
-        name = next(name for name in ("cluster", "z", "word") if name not in found.joint.x_names)
-        write_table(found.labels().rename(name).reset_index(), labels)
 
 
 _ESCAPE = f"{__name__}.escape"
@@ -274,18 +249,3 @@ def write_csv(table: Any, path: Path) -> None:
         )
     elif found:
         note(f"{path}: {counted(found, 'cell')} that a spreadsheet would run as a formula got an apostrophe in front.")
-
-
-# -- while it runs -----------------------------------------------------------------------------------------------------
-
-
-def prepare(problem: MarkovLagrangian, interruption: Interruption, *solvers: Solver | None) -> None:
-    """Compile or load the kernels that solvers need, so that the seconds of their runs do not include it; None stands for no solver."""
-    for solver in dict.fromkeys(solvers):
-        if solver is None:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            solve(paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
-        # Within solve() Ctrl-C ends a run, which is then returned; here it ends the command.
-        interruption.check()

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniforms
-from ..encoder.encoder import cluster_names
+from ..encoder.encoder import EncoderView, cluster_names
 from ..errors import InfoplaneError, InvalidOptionError
 from ..formatting import counted
 from ..frontier.confident import ConfidentFunnel
@@ -19,7 +19,6 @@ from ..frontier.release import Release, release_mechanism
 from ..information import NATS_PER_BIT, bits, mutual_information
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
-from ..solution import EncoderView
 from ..storage.files import check_regular
 from ..storage.mechanism import read_mechanism, write_mechanism
 from ..sweep.progress import working
@@ -28,7 +27,6 @@ from ..table.mechanism import Mechanism
 from ..view.pages import audit_page
 from . import output
 from .exit_codes import NOT_CONVERGED
-from .files import check_column, located, read_frame
 from .flags import (
     PAGES,
     PATH,
@@ -44,6 +42,7 @@ from .flags import (
     switch,
     written,
 )
+from .tables import read_frame
 
 if TYPE_CHECKING:
     from ..joint.binning import BinRule
@@ -167,23 +166,12 @@ def release(
       infoplane release people.csv --x age,job --keep income --hide sex --bin age:5 --max-lift-bits 0.2 --out released.csv
       infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
     """
-    for name in hide:
-        if name in (*columns, *keep):
-            where = "--x: it would be released itself" if name in columns else "--keep: it is kept, or hidden"
-            raise InvalidOptionError(f"the secret {name!r} of --hide is among {where}.")
-    if both := [name for name in keep if name in columns]:
-        raise InvalidOptionError(
-            f"{both[0]!r} is in --x and in --keep: what --x tells of it is all of it. Leave it out of --keep, or --keep out."
-        )
+    check_roles(columns, hide, keep, id_column)
     if proof is not None and confidence is not None:
         raise click.UsageError(
             "--proof is of a bound, and a cap with --confidence rests on a test: leave out one of them."
         )
     key = read_key(id_column, key_file)
-    if id_column is not None and id_column in (*columns, *keep, *hide):
-        raise InvalidOptionError(
-            f"the id {id_column!r} is among --x, --keep or --hide: it names records, and is not released."
-        )
     frame, asked = read_joint(data, columns, hide, keep, bins, missing, id_column)
     joint = asked.hide if isinstance(asked, TaskJoint) else asked
     warn_of_columns(joint)
@@ -199,29 +187,21 @@ def release(
         ids = None if id_column is None else frame[id_column].tolist()
         z = kept.transform(frame, ids=ids, key=key).to_numpy()
     said = f": {counted(len(z), 'row')}, {' and '.join(joint.x_names)} as {counted(kept.clusters, 'released value')}"
-    released = _table(kept, z, shown_as, ids, key)
-    warn_of_second(released, out)
-    output.write_table(released, out, said)
-    if key is None:
-        output.note(DRAWN_ANEW)
+    write_released(_table(kept, z, shown_as, ids, key), out, said, key)
     caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {max_leakage_bits:g} bits"
-    if mechanism is not None:
-        made = Mechanism.of_joint(joint, kept.encoder, "release", note=f"hides {', '.join(hide)}: {caps}")
-        _warn_of_other_mechanism(made, mechanism)
-        write_mechanism(made, mechanism)
-        output.note(f"wrote {mechanism}")
-    if decoder is not None:
-        output.write_table(decoded(kept).reset_index(), decoder)
-    if proof is not None and isinstance(kept, Release):
-        kept.save(proof)
-        output.note(f"wrote {proof}")
+    hides = f"hides {', '.join(hide)}: {caps}"
+    output.write(mechanism, lambda path: _replace(Mechanism.of_joint(joint, kept.encoder, "release", note=hides), path))
+    output.write_table(decoded(kept).reset_index(), decoder)
+    sentences = cost
+    if isinstance(kept, Release):
+        output.write(proof, kept.save)
+        sentences = [
+            f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven.",
+            *cost,
+        ]
     found = audit(joint, kept, max_seconds=0.0 if report is None else min(max_seconds, FOR_THE_PAGE))
-    proven = [_within_caps(kept)] if isinstance(kept, Release) else []
-    if report is not None:
-        page = audit_page(
-            joint, kept, found, f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *proven, *cost]
-        )
-        output.write_page(page, report)
+    title, promised = f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *sentences]
+    output.write_page(report, lambda: audit_page(joint, kept, found, title, promised))
     if as_json:
         output.print_json(
             {
@@ -232,10 +212,34 @@ def release(
             }
         )
     else:
-        _say(found, caps, [*proven, *cost])
+        about = about_the_table("but for what is said of the population")
+        measured = [found.sentence[measure] for measure in PROMISES if measure in found.index]
+        for sentence in (promised[0], *measured, *sentences, about):
+            output.say(sentence)
     if isinstance(kept, ConfidentFunnel) and not kept.chosen:
         output.note("Nothing but a constant release passes with this confidence.")
         context.exit(NOT_CONVERGED)
+
+
+def about_the_table(population: str) -> str:
+    """What the numbers of a release are about, and what they are not."""
+    return f"All of this is about this table, {population}; it is not differential privacy of the data set."
+
+
+def check_roles(columns: tuple[str, ...], hide: tuple[str, ...], keep: tuple[str, ...], id_column: str | None) -> None:
+    """A column is released, kept, hidden, or names the records."""
+    for name in hide:
+        if name in (*columns, *keep):
+            where = "--x: it would be released itself" if name in columns else "--keep: it is kept, or hidden"
+            raise InvalidOptionError(f"the secret {name!r} of --hide is among {where}.")
+    if both := [name for name in keep if name in columns]:
+        raise InvalidOptionError(
+            f"{both[0]!r} is in --x and in --keep: what --x tells of it is all of it. Leave it out of --keep, or --keep out."
+        )
+    if id_column in (*columns, *keep, *hide):
+        raise InvalidOptionError(
+            f"the id {id_column!r} is among --x, --keep or --hide: it names records, and is not released."
+        )
 
 
 def read_joint(
@@ -251,9 +255,8 @@ def read_joint(
     for name in bins:
         if name not in (*columns, *hide, *keep):
             raise click.UsageError(f"--bin {name}: the column must be one of those released, kept or hidden.")
-    frame = read_frame(located(data), [*bins])
-    for name in (*columns, *hide, *keep, *(() if id_column is None else (id_column,))):
-        check_column(frame.columns.tolist(), name)
+    ids = () if id_column is None else (id_column,)
+    frame = read_frame(data, (*columns, *hide, *keep, *ids), [*bins])
     if keep:
         return frame, TaskJoint.from_frame(frame, columns, keep, hide, bins=bins, missing=missing)
     return frame, Joint.from_frame(frame, list(columns), list(hide), bins=bins, missing=missing)
@@ -279,17 +282,13 @@ def read_key(id_column: str | None, path: Path | None) -> bytes | None:
 
 def warn_of_columns(joint: Joint) -> None:
     """A line for each column that alone all but is the secret."""
-    if len(joint.x_names) == 1:
-        told = {joint.x_names[0]: joint.mutual_information}
-    else:
-        told = {}
-        for at, name in enumerate(joint.x_names):
+    for at, name in enumerate(joint.x_names):
+        nats = joint.mutual_information
+        if len(joint.x_names) > 1:
             values = [label[at] for label in joint.x_labels]  # type: ignore[index]
             place = {value: code for code, value in enumerate(dict.fromkeys(values))}
-            together = np.zeros((len(place), len(values)))
-            together[[place[value] for value in values], np.arange(len(values))] = 1.0
-            told[name] = mutual_information(np.asarray(together @ joint.p_xy))
-    for name, nats in told.items():
+            together = np.eye(len(place))[:, [place[value] for value in values]]
+            nats = mutual_information(np.asarray(together @ joint.p_xy))
         if nats > 0.0 and nats >= TELLS_ALL * joint.entropy_y:
             output.note(
                 f"Warning: column {name!r} alone tells {bits(nats):.4g} of the {bits(joint.entropy_y):.4g} bits of the secret "
@@ -341,21 +340,26 @@ def _table(kept: EncoderView, z: Any, shown_as: str, ids: Any, key: bytes | None
     if shown_as == "z":
         said = np.array(cluster_names(kept.joint, kept.encoder), dtype=object)
         return pd.DataFrame({"z": [f"z{one}" for one in z], "stands_for": said[z]})
-    joint = kept.joint
-    other = None if key is None else second_key(key)
+    joint, other = kept.joint, None if key is None else second_key(key)
     x = Draw(decoded(kept).to_numpy())(z, uniforms(len(z), np.random.default_rng(), ids, other))
     labels = [joint.x_labels[one] for one in x]
-    if len(joint.x_names) == 1:
-        return pd.DataFrame({joint.x_names[0]: labels})
-    return pd.DataFrame(labels, columns=list(joint.x_names))
+    return pd.DataFrame({joint.x_names[0]: labels} if len(joint.x_names) == 1 else labels, columns=list(joint.x_names))
 
 
-def warn_of_second(released: Any, out: Path) -> None:
+def write_released(released: Any, out: Path, said: str, key: bytes | None) -> None:
+    """Write it, and say so if that is the second release, or if another call would make another one."""
+    _warn_of_second(released, out)
+    output.write_table(released, out, said)
+    if key is None:
+        output.note(DRAWN_ANEW)
+
+
+def _warn_of_second(released: Any, out: Path) -> None:
     """A line if OUT holds another release of as many rows: what both tell together, neither promises."""
     former = None
     if out.is_file():
         with suppress(Exception):  # whatever stands there that is no table is no release
-            former = read_frame(located(str(out)))
+            former = read_frame(str(out))
     if former is None or len(former) != len(released) or [*former.columns] != [*released.columns]:
         return
     pairs = zip(former.to_numpy(dtype=object), released.to_numpy(dtype=object), strict=True)
@@ -367,35 +371,17 @@ def warn_of_second(released: Any, out: Path) -> None:
         )
 
 
-def _warn_of_other_mechanism(made: Mechanism, path: Path) -> None:
-    """A line if MECHANISM is there already and draws otherwise from the same columns."""
-    former = None
+def _replace(made: Mechanism, path: Path) -> None:
+    """Write a mechanism; a line if another one is there already that draws otherwise from the same columns."""
+    former, columns = None, made.features[0].columns
     if path.is_file():
         with suppress(InfoplaneError):
             former = read_mechanism(path)
-    if former is None or len(former.features) != 1 or former.features[0].columns != made.features[0].columns:
-        return
-    old, new = former.features[0].encoder, made.features[0].encoder
-    if old.shape != new.shape or not np.allclose(old, new, rtol=0.0, atol=1e-9):
-        output.note(
-            f"Warning: {path} held another mechanism for {', '.join(made.features[0].columns)}. Records that went through it are released "
-            "a second time by this one, and both together are not within these caps, whatever the key."
-        )
-
-
-def _within_caps(kept: Release) -> str:
-    """How far it is from the best release."""
-    return f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven."
-
-
-def _say(found: Any, caps: str, more: list[str]) -> None:
-    """What is promised, in sentences."""
-    output.say(f"Caps: {caps}.")
-    for measure in PROMISES:
-        if measure in found.index:
-            output.say(found.sentence[measure])
-    for sentence in more:
-        output.say(sentence)
-    output.say(
-        "All of this is about this table, but for what is said of the population; it is not differential privacy of the data set."
-    )
+    if former is not None and len(former.features) == 1 and former.features[0].columns == columns:
+        old, new = former.features[0].encoder, made.features[0].encoder
+        if old.shape != new.shape or not np.allclose(old, new, rtol=0.0, atol=1e-9):
+            output.note(
+                f"Warning: {path} held another mechanism for {', '.join(columns)}. Records that went through it are released "
+                "a second time by this one, and both together are not within these caps, whatever the key."
+            )
+    write_mechanism(made, path)

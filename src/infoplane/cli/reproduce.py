@@ -27,7 +27,7 @@ from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
 from ..sweep.progress import drawn
 from ..view.drawing import require_matplotlib
-from . import output
+from . import options, output
 from .exit_codes import Interruption, interruptible
 from .flags import PATH, made_directory, option, switch
 
@@ -105,7 +105,7 @@ def _work(reproduction: Reproduction, left: list[Job], interruption: Interruptio
     if not left:
         return
     for step in ("gradient", "majorise"):
-        output.prepare(bottleneck(0.2), interruption, DouglasRachford("ib-1", step=step))
+        options.prepare(bottleneck(0.2), interruption, DouglasRachford("ib-1", step=step))
     if not quick:
         with _bar(len(left), "timing samples") as tell:
             seconds = 0.0

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from ..certificate.certificate import Limits
-from ..certificate.funnel.leakage import CappedFunnel
-from ..datasets import paper_uniform
 from ..encoder.encoder import by_mass, predicted
 from ..formatting import SHOWN_ROWS, counted, label_text, rounded
 from ..frontier.confident import ConfidentFunnel
-from ..frontier.leakage import funnel_at_leakage
-from ..information import NATS_PER_BIT, bits
+from ..frontier.frontier import Frontier
+from ..information import bits
+from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
-from ..problem import NOTATIONS, MarkovLagrangian, bottleneck, family_of, funnel
+from ..problem import MarkovLagrangian, bottleneck, family_of, funnel
 from ..results import Status
 from ..solution import Solution
 from ..solve import solve as run
-from ..solvers.job import RunOptions, Seed
+from ..solvers.base import Solver
+from ..solvers.job import ProofOptions, Seed
 from ..solvers.registry import runner_and_prover
 from ..sweep.progress import working
-from . import options, output
+from ..task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
+from . import caps, options, output
 from .exit_codes import NOT_CONVERGED, interruptible
-from .flags import ARCHIVES, TABLES, Number, as_json, flag_of, option, switch, written
+from .flags import ARCHIVES, TABLES, Number, as_json, flag_of, option, switch, taken, written
 from .inputs import Source, joint_options, task_options
-from .options import plugin
-from .task_solve import TaskRequest, solve_tasks
 
 
 @click.command(epilog=options.LISTS)
@@ -40,7 +38,7 @@ from .task_solve import TaskRequest, solve_tasks
 )
 @options.one_problem
 @options.one_solver
-@plugin
+@options.plugin
 @options.run_options
 @options.certify
 @option(
@@ -74,7 +72,6 @@ from .task_solve import TaskRequest, solve_tasks
 def solve(
     context: click.Context,
     /,
-    source: Source,
     keep: tuple[str, ...],
     hide: tuple[str, ...],
     side_information: bool,
@@ -109,192 +106,153 @@ def solve(
       infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
       infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
     """
-    settings = options.make_run(rest)
+    source, settings, given = Source.of(rest), options.make_run(rest), taken(rest, options.PROBLEM_OPTIONS)
+    notation = "beta" if given["beta"] is not None and not (keep or hide) else "gamma"
+    is_capped = max_leakage_bits is not None
     if keep or hide:
-        if problem != bottleneck.name or confidence is not None:
-            raise click.UsageError(
-                "--keep and --hide are a problem of their own: leave out --problem and --confidence."
-            )
-        asked = TaskRequest(source, keep, hide, max_leakage_bits, certify, solver, out, labels, side_information)
-        tasks(context, asked, settings, rest, as_json)
-        return
-    if side_information:
-        raise click.UsageError("--side-information goes with --keep and --hide.")
-    if max_leakage_bits is not None:
-        target = Cap(max_leakage_bits, confidence, certify)
-        capped(context, source, problem, target, out, labels, as_json, rest, solver, settings.rng)
-        return
-    if confidence is not None:
-        raise click.UsageError("--confidence goes with --problem funnel and --max-leakage-bits.")
-    notation = "gamma" if rest["beta"] is None else "beta"
-    wanted = options.make_problem(problem, options.taken(rest, options.PROBLEM_OPTIONS))
-    proof = options.make_proof(certify, rest)
-    chosen = options.choose(solver, rest)
-    runner_and_prover(chosen, [wanted], proof)  # what cannot be solved or proven is refused before data is read
-    joint = source.load()
-    with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
-        solvers = runner_and_prover(chosen, [wanted], proof, capped=settings.clusters is not None)
-        output.prepare(wanted, interruption, *solvers)
-        with working("solving", lines=True) as tell:
-            found = run(
-                joint,
-                wanted,
-                chosen,
-                **vars(settings),
-                callback=tell,
-                **vars(proof),
-            )
-        interrupted = interruption.seen
-    output.write_solution(found, out, labels)
-    if as_json:
-        output.print_json(record(found, settings.rng))
+        check_tasks(keep, hide, problem, given, side_information, is_capped, confidence, solver)
     else:
-        show(found, source.title, notation)
-    if interrupted or found.status is Status.INTERRUPTED:
-        output.note("Interrupted: this is the best encoder found by then.")
-        context.exit(interruption.code)
-    if not found.converged:
-        output.note(f"Not converged: {found.message}.")
-        context.exit(NOT_CONVERGED)
-    if certify is not None and found.status is not Status.CERTIFIED:
-        held = f"best found with {counted(found.clusters, 'cluster')}, the cap; without one " if found.at_cap else ""
-        output.note(
-            f"Not certified: {held}the optimum may be {found.gap:.1e} nats lower, and {certify:g} was asked for."
+        check_target(problem, given, side_information, is_capped, confidence, certify, solver)
+    capped: caps.Capped | None = None
+    if max_leakage_bits is not None:
+        joint = source.load(keep, hide)
+        with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
+            limits = options.proof_limits(rest)
+            capped = caps.solve_one(joint, max_leakage_bits, confidence, certify, settings, limits, interruption)
+        found = capped.solution
+    else:
+        joint, wanted, chosen, proof = posed(
+            source, keep, hide, problem, given, side_information, solver, certify, rest
         )
-        context.exit(NOT_CONVERGED)
-
-
-def tasks(
-    context: click.Context, asked: TaskRequest, settings: RunOptions, rest: dict[str, Any], as_json: bool
-) -> None:
-    """``--keep`` and ``--hide``: one target kept, another hidden, at --beta or within --max-leakage-bits."""
-    found, cap, interrupted = solve_tasks(asked, settings, rest)
-    output.write_solution(found, asked.out, asked.labels)
+        with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
+            if isinstance(joint, Joint):
+                solvers = runner_and_prover(chosen, [wanted], proof, capped=settings.clusters is not None)
+                options.prepare(wanted, interruption, *solvers)
+            with working("solving", lines=True) as tell:
+                found = run(joint, wanted, chosen, **vars(settings), callback=tell, **vars(proof))
+    write(found, out, labels)
     if as_json:
         told = record(found, settings.rng)
-        if cap is not None:
-            held = cap.leakage_bound
-            told = {"about": cap.about or None} | told | {
-                "max_isz_bits": bits(cap.max_isz), "upper_bound_iuz_bits": bits(cap.upper_bound), "gap_bits": bits(cap.gap),
-                "leakage_bound_bits": None if held is None else bits(held.bound),
-            }  # fmt: skip
-        output.print_json(told)
-    else:
-        if cap is not None and cap.about:
-            output.say(f"{cap.about}.")
-        show(found, asked.source.title)
-        if cap is not None:
-            output.say(str(cap).splitlines()[-1])
-    if interrupted is not None:
-        output.note("Interrupted: this is the best encoder found by then.")
-        context.exit(interrupted)
-    certified = found.status is Status.CERTIFIED if cap is None else cap.certified
-    if not (certified if asked.certify is not None else found.converged or cap is not None):
-        output.note(f"Not {'converged' if asked.certify is None else 'certified'}: {found.message}.")
-        context.exit(NOT_CONVERGED)
-
-
-class Cap(NamedTuple):
-    """What ``--max-leakage-bits`` is asked for with."""
-
-    bits: float
-    confidence: float | None
-    certify: float | None
-
-
-def capped(
-    context: click.Context,
-    source: Source,
-    problem: str,
-    cap: Cap,
-    out: Path | None,
-    labels: Path | None,
-    as_json: bool,
-    rest: dict[str, Any],
-    solver: str | None,
-    seed: Seed,
-) -> None:
-    """``--max-leakage-bits``: the most informative release whose leakage is at most the cap."""
-    given = [flag_of(name) for name in options.PROBLEM_OPTIONS if rest[name] is not None]
-    given += [] if solver is None else ["--solver"]
-    if problem != funnel.name or given:
-        raise click.UsageError(
-            f"--max-leakage-bits goes with --problem funnel and takes the place of --beta and --solver; found --problem {problem}"
-            + "".join(f", {name}" for name in given)
-            + "."
-        )
-    if cap.confidence is not None and cap.certify is not None:
-        raise click.UsageError("--confidence is about the population, --certify about this table: give one of them.")
-    limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
-    joint = source.load()
-    with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
-        funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
-        interruption.check()
-        nats = cap.bits * NATS_PER_BIT
-        found: CappedFunnel | ConfidentFunnel
-        with working("solving and testing" if cap.confidence else "solving and proving", lines=True):
-            if cap.confidence is None:
-                found = funnel_at_leakage(joint, nats, tol=cap.certify or Limits.tol, **limits)
-            else:
-                found = funnel_at_leakage(joint, nats, confidence=cap.confidence, rng=seed, **limits)
-        interrupted = interruption.seen
-    answer = found.solution
-    output.write_solution(answer, out, labels)
-    if as_json:
         # What the numbers are about comes first.
-        output.print_json({"about": found.about or None} | record(answer, seed) | capped_record(found, cap.bits))
+        output.print_json(
+            told if capped is None else {"about": capped.about or None} | told | caps.record(capped, max_leakage_bits)
+        )
     else:
-        if found.about:
-            output.say(f"{found.about}.")
-        show(answer, source.title, warned=bool(found.about))
-        if (last := str(found).splitlines()[-1]) not in found.about:
-            output.say(last)
-    if interrupted:
-        output.note("Interrupted: this is the best release found by then, within the cap.")
+        show(found, source.title, notation, capped)
+    if interruption.seen or (capped is None and found.status is Status.INTERRUPTED):
+        what = "encoder found by then" if capped is None else "release found by then, within the cap"
+        output.note(f"Interrupted: this is the best {what}.")
         context.exit(interruption.code)
-    if isinstance(found, ConfidentFunnel):
-        if not found.chosen:
-            output.note("Nothing but a constant release passes with this confidence.")
-            context.exit(NOT_CONVERGED)
-    elif cap.certify is not None and not found.certified:
-        output.note(f"Not certified: the gap is {found.gap:.1e} nats, {cap.certify:g} was asked for.")
+    if (missed := shortfall(found, capped, certify)) is not None:
+        output.note(missed)
         context.exit(NOT_CONVERGED)
 
 
-def capped_record(found: CappedFunnel | ConfidentFunnel, cap: float) -> dict[str, Any]:
-    """What the JSON object of a capped release has beside that of its encoder."""
-    held = found.leakage_bound
-    said = {
-        "max_iyz_bits": cap,
-        "leakage_bound_bits": None if held is None else bits(held.bound),
-        "leakage_bound_pooled": None if held is None else list(held.pooled),
-        "leakage_bound_made_from_these_records": None if held is None else held.seen,
-    }
-    if isinstance(found, CappedFunnel):
-        return said | {"upper_bound_ixz_bits": bits(found.upper_bound), "gap_bits": bits(found.gap)}
-    return said | {
-        "confidence": found.confidence,
-        "least_cap_bits": None if found.least_cap is None else bits(found.least_cap),
-        "fitted_records": found.fitted_on.records,
-        "tested_records": found.tested_on.records,
-        "chosen": found.chosen,
-        "path": [
-            {
-                "max_iyz_bits": bits(step.max_iyz),
-                "clusters": step.clusters,
-                "ixz_bits": bits(step.ixz),
-                "predicted_bound_bits": bits(step.predicted),
-                "bound_bits": None if step.bound is None else bits(step.bound.bound),
-            }
-            for step in found.path
-        ],
-    }
+def check_tasks(
+    keep: tuple[str, ...],
+    hide: tuple[str, ...],
+    problem: str,
+    given: dict[str, Any],
+    side_information: bool,
+    is_capped: bool,
+    confidence: float | None,
+    solver: str | None,
+) -> None:
+    """What --keep and --hide go with: --beta and perhaps --gamma, or --max-leakage-bits alone."""
+    if problem != bottleneck.name or confidence is not None:
+        raise click.UsageError("--keep and --hide are a problem of their own: leave out --problem and --confidence.")
+    options.check_both(keep, hide)
+    others = {name for name, value in given.items() if value is not None} - (set() if is_capped else {"beta", "gamma"})
+    if others or (given["beta"] is None) is not is_capped or (is_capped and solver is not None):
+        raise click.UsageError(
+            "with --keep and --hide give --beta, and --gamma if it is not to be the joint's own small one; or --max-leakage-bits alone."
+        )
+    if side_information and given["gamma"] is None:
+        raise click.UsageError(
+            "--side-information needs --gamma, the price of I(X;Z), and --beta, the weight of I(S;Z)."
+        )
+
+
+def check_target(
+    problem: str,
+    given: dict[str, Any],
+    side_information: bool,
+    is_capped: bool,
+    confidence: float | None,
+    certify: float | None,
+    solver: str | None,
+) -> None:
+    """What goes with one target: --max-leakage-bits with the funnel only, --confidence with that."""
+    if side_information:
+        raise click.UsageError("--side-information goes with --keep and --hide.")
+    wrong = [flag_of(name) for name, value in {**given, "solver": solver}.items() if value is not None]
+    if is_capped and (problem != funnel.name or wrong):
+        found = ", ".join([f"found --problem {problem}", *wrong])
+        raise click.UsageError(
+            f"--max-leakage-bits goes with --problem funnel and takes the place of --beta and --solver; {found}."
+        )
+    if is_capped and confidence is not None and certify is not None:
+        raise click.UsageError("--confidence is about the population, --certify about this table: give one of them.")
+    if confidence is not None and not is_capped:
+        raise click.UsageError("--confidence goes with --problem funnel and --max-leakage-bits.")
+
+
+def posed(
+    source: Source,
+    keep: tuple[str, ...],
+    hide: tuple[str, ...],
+    problem: str,
+    given: dict[str, Any],
+    side_information: bool,
+    solver: str | None,
+    certify: float | None,
+    rest: dict[str, Any],
+) -> tuple[Joint | TaskJoint, MarkovLagrangian, Solver | None, ProofOptions]:
+    """The joint, its Lagrangian, solver and proof; what cannot be solved or proven is refused, if possible before data is read."""
+    tasks = source.load(keep, hide) if keep or hide else None
+    if tasks is None:
+        wanted = options.make_problem(problem, given)
+    else:
+        beta, gamma = given["beta"], given["gamma"]
+        named = side_information_bottleneck(gamma, beta) if side_information else task_funnel(beta, gamma)
+        wanted = named.on(tasks.joint)
+    proof = options.make_proof(certify, rest)
+    chosen = options.choose(solver, rest)
+    runner_and_prover(chosen, [wanted], proof)
+    return source.load() if tasks is None else tasks, wanted, chosen, proof
+
+
+def write(found: Solution, out: Path | None, labels: Path | None) -> None:
+    """The files that were asked for: the encoder, one row per x or as `Frontier.load` reads it, and the cluster of every x."""
+    if out is not None and out.suffix.lower() == ".npz":
+        output.write_frontier(Frontier(found.joint, [found]), out)
+    elif out is not None:
+        output.write_table(found.encoder_frame().reset_index(), out)
+    if labels is not None:
+        name = next(name for name in ("cluster", "z", "word") if name not in found.joint.x_names)
+        output.write_table(found.labels().rename(name).reset_index(), labels)
+
+
+def shortfall(found: Solution, capped: caps.Capped | None, certify: float | None) -> str | None:
+    """What an answer that is not as good as was asked for lacks, in a sentence."""
+    if isinstance(capped, ConfidentFunnel):
+        return None if capped.chosen else "Nothing but a constant release passes with this confidence."
+    if capped is not None:
+        if certify is None or capped.certified:
+            return None
+        return f"Not certified: the gap is {capped.gap:.1e} nats, {certify:g} was asked for."
+    if not found.converged:
+        return f"Not converged: {found.message}."
+    if certify is None or found.status is Status.CERTIFIED:
+        return None
+    held = f"best found with {counted(found.clusters, 'cluster')}, the cap; without one " if found.at_cap else ""
+    return f"Not certified: {held}the optimum may be {found.gap:.1e} nats lower, and {certify:g} was asked for."
 
 
 def record(found: Solution, seed: Seed) -> dict[str, Any]:
     """The JSON object of ``solve``; the encoder has one row per cluster and one column per x."""
     return {
-        "problem": output.problem_record(found.problem),
+        "problem": problem_record(found.problem),
         "solver": found.solver,
         "status": found.status.name,
         "message": found.message,
@@ -326,17 +284,24 @@ def record(found: Solution, seed: Seed) -> dict[str, Any]:
     }
 
 
-def parameter_of(problem: MarkovLagrangian, notation: str) -> str:
-    """The parameter with its name, " at beta 3.5", as the user wrote it; nothing if it has none."""
-    if problem.parameter is None:
-        return ""
-    written = family_of(problem).notation(notation)
-    return f" at {written.name} {written.of(problem.parameter):g}"
+def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
+    """Family, parameter and the three coefficients."""
+    if isinstance(problem, TaskLagrangian):
+        weights = {"gamma": problem.price, "keep": problem.keep, "hide": problem.hide}
+    else:
+        weights = dict(zip(("rho_z", "rho_zx", "rho_zy"), problem.rho, strict=True))
+    return {"family": problem.family, "parameter": problem.parameter, **weights}
 
 
-def show(found: Solution, title: str, notation: str = NOTATIONS[0], *, warned: bool = False) -> None:
-    """Print the numbers, and the letters of each cluster; the caution, unless the reader was ``warned``."""
-    parameter = parameter_of(found.problem, notation)
+def show(found: Solution, title: str, notation: str, capped: caps.Capped | None) -> None:
+    """Print the numbers, and the letters of each cluster; under a cap what it is about, first, in place of any caution."""
+    about = "" if capped is None else capped.about
+    if about:
+        output.say(f"{about}.")
+    parameter = ""
+    if found.problem.parameter is not None:  # as the user wrote it
+        written = family_of(found.problem).notation(notation)
+        parameter = f" at {written.name} {written.of(found.problem.parameter):g}"
     converged = sum(one.status.converged for one in found.starts)
     residuals = found.residuals
     facts = [
@@ -359,10 +324,12 @@ def show(found: Solution, title: str, notation: str = NOTATIONS[0], *, warned: b
             if found.starts
             else ("time", f"{found.seconds:.2f} s")
         ),
-        *(() if found.caution is None or warned else (("caution", found.caution),)),
+        *(() if found.caution is None or about else (("caution", found.caution),)),
     ]
     output.print_facts(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", facts)
     output.print_table(cluster_table(found))
+    if capped is not None and (last := str(capped).splitlines()[-1]) not in about:
+        output.say(last)
 
 
 def _of_y(found: Solution) -> list[tuple[str, str]]:

@@ -134,36 +134,24 @@ class DataSet:
     load: Callable[[], Joint]
 
 
+_PAPER = "Huang, El Gamal, El Gamal: Douglas-Rachford splitting for Markovian problems"
+_DATA = (
+    (paper_uniform, "The paper's 3 x 3 channel with uniform p(x)", _PAPER),
+    (paper_nonuniform, "The paper's 3 x 3 channel with p(x) = (0.1, 0.3, 0.6)", _PAPER),
+    (
+        heart,
+        "Risk factors (16) against sex and death (4) of 299 heart failure patients",
+        "Chicco and Jurman 2020, UCI 519, CC BY 4.0",
+    ),
+    (
+        colours,
+        "Munsell chips (330) against the colours that are meant (330), Gaussian in CIELAB",
+        "Zaslavsky, Kemp, Regier, Tishby 2018; chips of the World Color Survey",
+    ),
+)
+
 REGISTRY: Mapping[str, DataSet] = MappingProxyType(
-    {
-        data.name: data
-        for data in (
-            DataSet(
-                "paper_uniform",
-                "The paper's 3 x 3 channel with uniform p(x)",
-                "Huang, El Gamal, El Gamal: Douglas-Rachford splitting for Markovian problems",
-                paper_uniform,
-            ),
-            DataSet(
-                "paper_nonuniform",
-                "The paper's 3 x 3 channel with p(x) = (0.1, 0.3, 0.6)",
-                "Huang, El Gamal, El Gamal: Douglas-Rachford splitting for Markovian problems",
-                paper_nonuniform,
-            ),
-            DataSet(
-                "heart",
-                "Risk factors (16) against sex and death (4) of 299 heart failure patients",
-                "Chicco and Jurman 2020, UCI 519, CC BY 4.0",
-                heart,
-            ),
-            DataSet(
-                "colours",
-                "Munsell chips (330) against the colours that are meant (330), Gaussian in CIELAB",
-                "Zaslavsky, Kemp, Regier, Tishby 2018; chips of the World Color Survey",
-                colours,
-            ),
-        )
-    }
+    {make.__name__: DataSet(make.__name__, title, source, make) for make, title, source in _DATA}
 )
 
 

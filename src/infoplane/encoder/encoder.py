@@ -1,11 +1,9 @@
-"""Encoders W[z, x] = p(z|x): whether a matrix is one, and which of its clusters coincide.
+"""Encoders W[z, x] = p(z|x): whether a matrix is one, which of its clusters coincide, what they hold, and what
+follows from it (`EncoderView`).
 
-Two clusters coincide if their posteriors p(x|z) agree to `SAME_POSTERIOR` in total variation. For the Lagrangians with a posterior form
-merging clusters of equal posterior changes nothing.
-
-What the clusters of an encoder hold: how much mass, which y they predict, which x are typical of them.
-
-p(x|z) = p(z|x) p(x) / p(z).  A letter x is the more typical of z, the more it adds to what z says of y,
+Two clusters coincide if their posteriors p(x|z) = p(z|x) p(x) / p(z) agree to `SAME_POSTERIOR` in total variation. For the Lagrangians with
+a posterior form merging clusters of equal posterior changes nothing. A letter x is the more typical of z, the more it adds to what z says
+of y,
 
     D(p(y|z) || p(y)) = sum_x p(x|z) sum_y p(y|x) log(p(y|z) / p(y))
                       = sum_x p(x|z) (D(p(y|x) || p(y)) - D(p(y|x) || p(y|z)))
@@ -19,16 +17,20 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Hashable, Iterator
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from ..checks import SUM_TOLERANCE
+from ..checks import SUM_TOLERANCE, check_one_of
 from ..errors import InvalidEncoderError
 from ..formatting import label_text
-from ..information import Array, rel_entr
+from ..information import Array, IntArray, PlanePoint, plane_point, rel_entr
 from ..joint.joint import Joint, check_joint
-from ..joint.mixing import target_weights
+from ..joint.mixing import roles, target_informations, target_weights
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SMALLEST_MASS = 1e-6
 """p(z) above which a cluster counts: one record in a million. Runs that end before a cluster is quite empty leave less in it."""
@@ -214,3 +216,215 @@ def predicted(cluster: Cluster, y_labels: tuple[Hashable, ...], most: int) -> st
 def _largest(p_y: Array, labels: dict[int, Hashable], most: int) -> str:
     order = [y for y in sorted(labels, key=lambda y: -p_y[y])[:most] if p_y[y] >= SEEN]
     return ", ".join(f"{label_text(labels[y], 24)} {p_y[y]:.2f}" for y in order)
+
+
+UNSEEN_RULES = ("error", "marginal", "suppress")
+"""What may become of a record whose x the joint has never met."""
+
+
+class EncoderView:
+    """What follows from a joint and an encoder p(z|x), which a subclass has as ``joint`` and ``encoder``; nats."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def joint(self) -> Joint: ...  # noqa: D102
+        @property
+        def encoder(self) -> Array: ...  # noqa: D102
+
+    @cached_property
+    def _point(self) -> PlanePoint:
+        return plane_point(self.joint, self.encoder)
+
+    @property
+    def ixz(self) -> float:
+        """I(X;Z)."""
+        return self._point.ixz
+
+    @property
+    def iyz(self) -> float:
+        """I(Y;Z)."""
+        return self._point.iyz
+
+    @cached_property
+    def by_target(self) -> dict[str, float]:
+        """I(S_j;Z) by the name of each target of a mixture (`Joint.mixed`); of any other joint I(Y;Z) by the name of Y."""
+        return target_informations(self.joint, self.encoder)
+
+    @cached_property
+    def _tasks(self) -> tuple[float, float]:
+        """I(U;Z) of what is kept, and I(S;Z) of what is hidden."""
+        kept, hidden = roles(self.joint)
+        return self.by_target[kept.name], self.by_target[hidden.name]
+
+    @property
+    def iuz(self) -> float:
+        """I(U;Z) of what a `TaskJoint` keeps; an error for any other joint."""
+        return self._tasks[0]
+
+    @property
+    def isz(self) -> float:
+        """I(S;Z) of what a `TaskJoint` hides; an error for any other joint."""
+        return self._tasks[1]
+
+    @property
+    def clusters(self) -> int:
+        """|Z|: rows of the encoder."""
+        return int(self.encoder.shape[0])
+
+    @property
+    def p_z(self) -> Array:
+        """p(z) = sum_x p(z|x) p(x)."""
+        return self.encoder @ self.joint.p_x
+
+    def encoder_frame(self) -> pd.DataFrame:
+        """The encoder as a pandas frame: one row per letter x with the joint's labels, one column per cluster."""
+        import pandas as pd
+
+        columns = [f"z{z}" for z in range(self.clusters)]
+        return pd.DataFrame(self.encoder.T.copy(), index=self._index(), columns=columns)
+
+    def labels(self) -> Any:
+        """The cluster z with the largest p(z|x) of every letter x, as a pandas Series by the joint's labels; the first, if several have it.
+
+        It is a system of hard labels: `infoplane.efficiency` and `infoplane.gnid` take it as it is.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), rng=0).labels().nunique()
+        3
+        """
+        import pandas as pd
+
+        return pd.Series(self.encoder.argmax(axis=0), index=self._index(), name="cluster")
+
+    def cluster_names(self, letters: int = 3) -> Any:
+        """What each cluster stands for, as a pandas Series by z: the x that set it apart, at most ``letters``, and how many more.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> s = ip.solve(ip.datasets.heart(), ip.bottleneck(0.2), rng=0)
+        >>> print(s.labels().map(s.cluster_names(1)).value_counts().to_string())
+        cluster
+        none; 15 more      12
+        smoking; 7 more     4
+        """
+        import pandas as pd
+
+        held = cluster_names(self.joint, self.encoder, letters)
+        return pd.Series(held, index=pd.RangeIndex(self.clusters, name="z"), name="stands_for")
+
+    def assign(
+        self,
+        labels: Any,
+        *,
+        rng: int | np.random.Generator | None = None,
+        ids: Any = None,
+        key: bytes | None = None,
+        unseen: Literal["error", "marginal", "suppress"] = "error",
+    ) -> IntArray:
+        """A released value z for each record, drawn from p(z|x) of its label x.
+
+        **Without ids every call draws anew**, and two draws for one record may tell together what each hides alone
+        (docs/howto/release.md): release once, or give ``ids`` and ``key``.
+
+        Parameters
+        ----------
+        labels
+            The label x of each record, as ``joint.x_labels`` has them: tuples if there are several columns.
+        rng
+            Seed of the draws, if there are no ids.
+        ids, key
+            An id for each record and a secret key of 16 to 64 random bytes: the same record, by the text of its id, always gets the same z.
+        unseen
+            Labels that the joint has never met: ``"error"`` refuses them, by how many there are; ``"marginal"`` draws from p(z), which
+            tells nothing of them; ``"suppress"`` gives -1.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> kept = ip.perfect_privacy(ip.datasets.paper_uniform())
+        >>> key = bytes(range(32))
+        >>> kept.assign([0, 1, 2], ids=["a", "b", "c"], key=key).tolist() == kept.assign([0, 1, 2], ids=["a", "b", "c"], key=key).tolist()
+        True
+        """
+        from .applying import drawn, letters_of_labels
+
+        check_one_of("unseen", unseen, UNSEEN_RULES)
+        letters = letters_of_labels(self.joint, labels, refuse_unseen=unseen == "error")
+        return drawn(self.encoder, self.p_z, letters, rng, ids, key, suppress=unseen == "suppress")
+
+    def transform(
+        self,
+        frame: Any,
+        *,
+        rng: int | np.random.Generator | None = None,
+        ids: Any = None,
+        key: bytes | None = None,
+        unseen: Literal["error", "marginal", "suppress"] = "error",
+    ) -> Any:
+        """A released value z for each row, as a pandas Series ``z`` on the frame's index; the joint's bins are applied.
+
+        The frame, of pandas, polars or pyarrow, has the joint's columns of x; other columns play no part. **Without ids every call draws
+        anew**, see `assign`, which explains the options; ``ids`` may name a column of the frame. With ``unseen="suppress"`` the Series is
+        of pandas' Int64, and missing where the joint has never met the row.
+
+        Examples
+        --------
+        >>> import infoplane as ip, pandas as pd
+        >>> rows = pd.DataFrame({"age": [31, 40, 52, 67], "ill": [0, 0, 1, 1]})
+        >>> joint = ip.Joint.from_frame(rows, "age", "ill", bins={"age": 2})
+        >>> z = ip.solve(joint, ip.bottleneck(0.1), rng=0).transform(pd.DataFrame({"age": [18, 99, 20]}), rng=0)
+        >>> bool(z[0] == z[2] != z[1])
+        True
+        """
+        import pandas as pd
+
+        from .applying import column_of, drawn, letters_of_rows
+
+        check_one_of("unseen", unseen, UNSEEN_RULES)
+        letters = letters_of_rows(self.joint, frame, refuse_unseen=unseen == "error")
+        if isinstance(ids, str):
+            ids = column_of(frame, ids).tolist()
+        z = drawn(self.encoder, self.p_z, letters, rng, ids, key, suppress=unseen == "suppress")
+        index = frame.index if isinstance(frame, pd.DataFrame) else None
+        made = pd.Series(z, index=index, name="z")
+        return made.astype("Int64").mask(made < 0) if unseen == "suppress" else made
+
+    def _index(self) -> Any:
+        import pandas as pd
+
+        joint = self.joint
+        if len(joint.x_names) > 1:
+            return pd.MultiIndex.from_tuples(cast(Any, joint.x_labels), names=joint.x_names)
+        return pd.Index(joint.x_labels, name=joint.x_names[0], tupleize_cols=False)
+
+    def clusters_frame(self, letters: int = 5) -> pd.DataFrame:
+        """What each cluster holds, as a pandas frame: one row per cluster, largest p(z) first.
+
+        Columns: ``p_z``; ``letters``, how many x have p(z|x) >= 0.005; ``typical``, the labels of the x that add most to
+        what the cluster says of y, D(p(y|z) || p(y)), at most ``letters`` of them (`infoplane.encoder.encoder`); and p(y|z), one column
+        per y, named ``p(y|z)`` with y's label for y.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> s = ip.solve(ip.datasets.heart(), ip.bottleneck(0.2), rng=0)
+        >>> s.clusters_frame().p_z.round(3).tolist()
+        [0.785, 0.215]
+        """
+        import pandas as pd
+
+        joint = self.joint
+        held = list(by_mass(joint, self.encoder, letters))
+        index = pd.Index([one.z for one in held], name="z")
+        facts = {
+            "p_z": [one.mass for one in held],
+            "letters": [one.letters for one in held],
+            "typical": [tuple(joint.x_labels[x] for x in one.typical) for one in held],
+        }
+        names = [f"p({label_text(label)}|z)" for label in joint.y_labels]
+        posteriors = pd.DataFrame(np.array([one.p_y for one in held]), index=index, columns=names)
+        return pd.concat([pd.DataFrame(facts, index=index), posteriors], axis=1)

@@ -13,7 +13,6 @@ from ..errors import InvalidOptionError, MissingExtraError
 from ..formatting import SHOWN_ROWS, counted, html_image, html_note, html_page, html_table, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
-from ..problem import named_family
 from ..results import best_of
 from ..sampling.held_out import chance_of
 from ..solution import Solution
@@ -453,12 +452,12 @@ def _frame(numbered: Sequence[tuple[int, Solution]]) -> pd.DataFrame:
     from .runs_frame import RunsFrame
 
     runs = [run for _, run in numbered]
-    in_gamma = any(named_family(run.problem).parameter == "gamma" for run in runs)
+    in_gamma = any(run.problem.record.parameter == "gamma" for run in runs)
     return RunsFrame(
         [
             {
                 "parameter": run.parameter,
-                **({"beta": named_family(run.problem).notation("beta").of(run.parameter)} if in_gamma else {}),
+                **({"beta": run.problem.record.notation("beta").of(run.parameter)} if in_gamma else {}),
                 "start": run.start,
                 "solver": run.solver,
                 "loss_nats": run.loss,

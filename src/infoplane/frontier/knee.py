@@ -26,8 +26,8 @@ import numpy as np
 from ..encoder.encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
 from ..formatting import counted
 from ..information import PlanePoint, bits
-from ..joint.tables import LARGEST_TABLE
-from ..problem import Notation, lagrangian, named_family
+from ..joint.tables import LARGEST_TABLE, dense
+from ..problem import Notation, lagrangian
 from ..sampling.denoising import CONSTANT, fit
 from .geometry import pareto_rows
 from .transitions import Transition
@@ -105,7 +105,7 @@ class Suggestion:
 def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
     """Look along the best runs of a frontier; see `Frontier.suggest`."""
     best = frontier.best_answers()
-    family = named_family(best[0].run.problem) if best else lagrangian
+    family = best[0].run.problem.record if best else lagrangian
     written = family.notation(notation)
     knee, about_knee = _knee(best, frontier.hides_y, written)
     noise = not frontier.hides_y and _is_noise(frontier.joint)
@@ -142,7 +142,7 @@ def _is_noise(joint: Joint) -> bool:
         return joint.denoising.how == CONSTANT
     if joint.counts is None or math.prod(joint.shape) > LARGEST_TABLE:
         return False
-    return fit(joint.counts if isinstance(joint.counts, np.ndarray) else joint.counts.toarray()).how == CONSTANT
+    return fit(dense(joint.counts)).how == CONSTANT
 
 
 def _knee(best: list[BestAnswer], hides_y: bool, written: Notation) -> tuple[Knee | None, str]:

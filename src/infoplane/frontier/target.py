@@ -28,7 +28,7 @@ from ..checks import positive_number
 from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, bits
-from ..problem import MarkovLagrangian, ProblemFamily, named_family, siblings
+from ..problem import MarkovLagrangian, ProblemFamily, siblings
 from ..results import Residuals, Status, judge
 from ..solution import Solution
 from ..solve import solve
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def chord_parameter(a: FrontierPoint, b: FrontierPoint) -> float | None:
     """The parameter for which a and b have the same Lagrangian; None if the Lagrangian is not a combination of I(X;Z) and I(Y;Z)."""
     du, dv = b.run.ixz - a.run.ixz, b.run.iyz - a.run.iyz
-    family = named_family(a.run.problem)
+    family = a.run.problem.record
     if not family.has_posterior_form or dv <= 0.0:
         return None
     # rho_zx and rho_zy are affine in the parameter t, and L = -rho_zx I(X;Z) - rho_zy I(Y;Z): the chord's t has rho_zx du + rho_zy dv = 0.
@@ -56,7 +56,7 @@ def chord_parameter(a: FrontierPoint, b: FrontierPoint) -> float | None:
 
 def length(a: FrontierPoint, b: FrontierPoint) -> float:
     """The length of the chord, measured along the information that the parameter multiplies."""
-    return abs(b.run.iyz - a.run.iyz if named_family(a.run.problem).hides_y else b.run.ixz - a.run.ixz)
+    return abs(b.run.iyz - a.run.iyz if a.run.problem.record.hides_y else b.run.ixz - a.run.ixz)
 
 
 def mixed_encoder(a: FrontierPoint, b: FrontierPoint, axis: str, target: float) -> tuple[float, Array]:

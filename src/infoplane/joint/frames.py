@@ -1,13 +1,9 @@
-"""Frames read through narwhals: the columns that are asked for, checked and counted.
+"""Frames read through narwhals: the columns that are asked for, each as it is or in bins, checked, and their rows counted where they are.
 
 Frames in memory (pandas, polars, pyarrow) are checked row by row, and an error names the row. What is lazy (a LazyFrame of polars, a
 relation of duckdb, frames of dask and pyspark) groups and counts its rows on its own engine, and a dataset of pyarrow does so batch by
-batch: only the groups come here, however many rows there are.
-
-Rows grouped by the columns of a joint, each as it is or in bins, and counted where they are.
-
-A query is an expression of narwhals, which pandas, polars, pyarrow, duckdb, dask and pyspark compute each on its own engine. A column
-with k bins is counted on its own first, which gives the edges; then all columns are, together.
+batch: only the groups come here, however many rows there are. A column with k bins is counted on its own first, which gives the edges;
+then all columns are, together.
 """
 
 from __future__ import annotations
@@ -147,8 +143,7 @@ class CountedRows:
             if self.missing == "drop":
                 for column in self.columns:
                     rows = rows.filter(~column.absent)
-            codes = rows.select(*(column.code() for column in columns), "w")
-            yield from _counted_here(codes, keys) if isinstance(codes, nw.DataFrame) else _counted_there(codes, keys)
+            yield from _counted(rows.select(*(column.code() for column in columns), "w"), keys)
 
     def _check_missing(self, name: str, rows: int, is_label: bool) -> None:
         if self.missing == "error":
@@ -163,19 +158,24 @@ class CountedRows:
             )
 
 
-def _counted_here(rows: nw.DataFrame[Any], keys: list[str]) -> Iterator[tuple[tuple[Any, ...], float, int]]:
+def _counted(rows: Frame, keys: list[str]) -> Iterator[tuple[tuple[Any, ...], float, int]]:
+    """The groups of rows with equal keys: their keys, what they weigh, and how many they are."""
+    groups = _counted_here(rows, keys) if isinstance(rows, nw.DataFrame) else _counted_there(rows, keys)
+    for *values, amount, n in zip(*(groups[name].to_list() for name in (*keys, "w", "n")), strict=True):
+        yield tuple(values), float(amount), int(n)
+
+
+def _counted_here(rows: nw.DataFrame[Any], keys: list[str]) -> nw.DataFrame[Any]:
     """Groups in order of first appearance.
 
     Rows are grouped by weight as well: (rows of that weight) x weight, summed exactly, does not depend on the order in which a
     multi-threaded frame visits its rows.
     """
     groups = rows.with_row_index("row").group_by(*keys, "w").agg(nw.len().alias("n"), nw.col("row").min()).sort("row")
-    columns = [groups[name].to_list() for name in (*keys, "w", "n")]
-    for *values, w, n in zip(*columns, strict=True):
-        yield tuple(values), w * n, n
+    return groups.with_columns(w=nw.col("w") * nw.col("n"))
 
 
-def _counted_there(rows: nw.LazyFrame[Any], keys: list[str]) -> Iterator[tuple[tuple[Any, ...], float, int]]:
+def _counted_there(rows: nw.LazyFrame[Any], keys: list[str]) -> nw.DataFrame[Any]:
     """Groups that the engine of the frame counts. Weights are summed there: those that are whole numbers exactly."""
     w = nw.col("w")
     bad = w.is_null() | w.is_nan() | (w < 0.0) | (w == float("inf"))
@@ -187,9 +187,7 @@ def _counted_there(rows: nw.LazyFrame[Any], keys: list[str]) -> Iterator[tuple[t
         raise InvalidJointError(
             f"weights must be finite and not negative; found {wrong:,} that are not, or are missing. Correct or drop them."
         )
-    columns = [groups[name].to_list() for name in (*keys, "w", "n")]
-    for *values, amount, n in zip(*columns, strict=True):
-        yield tuple(values), float(amount), int(n)
+    return groups
 
 
 def _cut_at(edges: tuple[Any, ...], dtype: nw.dtypes.DType, name: str) -> Cut:

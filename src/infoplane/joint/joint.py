@@ -2,10 +2,8 @@
 
 P[x, y] = p(x, y),  T[y, x] = p(y|x),  K[x, y] = p(x|y)
 
-Every constructor copies its input and refuses what is not a joint distribution. Rows and columns of zero mass are allowed:
-see `Joint.support`.
-
-A joint as solvers use it: restricted to letters of positive mass, dense or sparse; and encoders back on the full alphabet.
+Every constructor copies its input and refuses what is not a joint distribution. Rows and columns of zero mass are allowed: solvers work on
+the letters of positive mass (`Support`), and encoders are lifted back to the full alphabet.
 """
 
 from __future__ import annotations
@@ -42,6 +40,7 @@ from .tables import (
     checked_names,
     checked_table,
     conditional,
+    dense,
     joint_table,
     listed,
     margins,
@@ -602,7 +601,7 @@ class Support:
                 f"this solver works on a dense table; the joint has {len(self.p_x):,} x {len(self.p_y):,} letters of positive mass, more "
                 f"than {LARGEST_TABLE:,} cells. Use the default solver or 'accelerated', which work on sparse rows, or group rare letters."
             )
-        p_xy = self.joint.p_xy.toarray() if self.joint.is_sparse else self.joint.p_xy
+        p_xy = dense(self.joint.p_xy)
         if self.x.all() and self.y.all():
             return np.ascontiguousarray(p_xy)
         return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])

@@ -17,7 +17,7 @@ from scipy import sparse
 from ..checks import positive_number
 from ..errors import InvalidJointError
 from ..information import Array, IntArray, mutual_information
-from .tables import aligned
+from .tables import aligned, dense, scaled_rows
 
 if TYPE_CHECKING:
     from .joint import Joint
@@ -100,7 +100,7 @@ def stacked(parts: Iterable[tuple[str, float, Joint]]) -> tuple[Any, list[tuple[
         labels += [(name, label) for label in joint.y_labels]
     if all(joint.is_sparse for *_, joint in listed):
         return sparse.csr_array(sparse.hstack(tables)), labels
-    return np.hstack([table if isinstance(table, np.ndarray) else table.toarray() for table in tables]), labels
+    return np.hstack([dense(table) for table in tables]), labels
 
 
 def _with_mass(table: Any, mass: Array, wanted: Array) -> Any:
@@ -108,7 +108,7 @@ def _with_mass(table: Any, mass: Array, wanted: Array) -> Any:
     ratio = np.divide(wanted, mass, out=np.ones(len(mass)), where=mass > 0.0)
     if (ratio == 1.0).all():
         return table
-    return table * ratio[:, None] if isinstance(table, np.ndarray) else sparse.csr_array(table.multiply(ratio[:, None]))
+    return scaled_rows(table, ratio)
 
 
 def roles(joint: Joint) -> tuple[Target, Target]:

@@ -1,11 +1,7 @@
-"""Tables of probabilities or counts, dense or ``scipy.sparse``.
+"""Tables p(x, y) or counts, dense or ``scipy.sparse``, with their labels: checked, made from samples, or from p(x) and p(y|x).
 
-Labels of rows and columns, the names of the variables that they are values of, and tables of labelled samples.
-
-A joint from its two factors: p(x, y) = p(x) p(y|x), with every row of p(y|x) a distribution.
-
-The prior is an array, in the order of x; a Series or a mapping, matched by the labels of x; or the word ``"uniform"``. Nothing is
-normalised silently: what does not sum to 1 is refused, by its place.
+Nothing is normalised silently: what does not sum to 1 is refused, by its place. A prior is an array, in the order of x; a Series or a
+mapping, matched by the labels of x; or the word ``"uniform"``.
 """
 
 from __future__ import annotations
@@ -91,7 +87,7 @@ def smoothed(table: Table, smoothing: Any) -> Table:
         return table
     if not isinstance(table, np.ndarray):
         _check_fits(math.prod(table.shape), "smoothing", "Use smoothing=0, or merge rare labels.")
-        table = table.toarray()
+        table = dense(table)
     return table + smoothing
 
 
@@ -114,6 +110,16 @@ def whole_counts(table: Table) -> Table | None:
     if not (values == np.floor(values)).all() or total(table) > 2.0**53:
         return None
     return sealed(table.astype(np.int64))
+
+
+def dense(table: Table) -> Any:
+    """The table as an array."""
+    return table if isinstance(table, np.ndarray) else table.toarray()
+
+
+def scaled_rows(table: Table, by: Any) -> Table:
+    """Each row times a number; sparse if the table is."""
+    return table * by[:, None] if isinstance(table, np.ndarray) else sparse.csr_array(sparse.diags_array(by) @ table)
 
 
 def margins(counts: Table) -> tuple[IntArray, IntArray]:
@@ -427,9 +433,7 @@ def joint_table(prior: Any, conditional: Any, axes: str, x_labels: list[Hashable
             f"from 0).{turned or ' Divide it by its sum, or use Joint.from_counts for counts.'}"
         )
     p_x = checked_prior(prior, checked_labels(x_labels, T.shape[0], ("x",), "x_labels"))
-    if isinstance(T, np.ndarray):
-        return T * (p_x / mass)[:, None]
-    return sparse.csr_array(sparse.diags_array(p_x / mass) @ T)
+    return scaled_rows(T, p_x / mass)
 
 
 def reweighted(P: Table, p_x: Array, prior: Any, x_labels: tuple[Any, ...]) -> Table:
@@ -442,4 +446,4 @@ def reweighted(P: Table, p_x: Array, prior: Any, x_labels: tuple[Any, ...]) -> T
             f"the prior must be 0 where the joint says nothing about p(y|x); found {new[x]:g} at x = {x_labels[x]!r}, whose mass was 0."
         )
     ratio = new / np.where(p_x > 0.0, p_x, 1.0)
-    return P * ratio[:, None] if isinstance(P, np.ndarray) else sparse.csr_array(sparse.diags_array(ratio) @ P)
+    return scaled_rows(P, ratio)

@@ -51,14 +51,8 @@ class TaskJoint:
     def __init__(self, keep: Joint, hide: Joint) -> None:
         check_joint(keep)
         check_joint(hide)
-        if both := [
-            name for name in keep.y_names if name in hide.y_names and (keep.y_names, hide.y_names) != (("y",), ("y",))
-        ]:
-            raise InvalidJointError(f"a column is to be kept or to be hidden; found {both[0]!r} in both.")
-        if known := [name for name in hide.y_names if name in keep.x_names]:
-            raise InvalidJointError(
-                f"x must not tell what is to be hidden; found the column {known[0]!r} in both. Leave it out of x."
-            )
+        unnamed = keep.y_names == hide.y_names == ("y",)
+        _check_apart(keep.x_names, () if unnamed else keep.y_names, hide.y_names)
         table, labels = stacked([(f"keep {named(keep)}", 0.5, keep), (f"hide {named(hide)}", 0.5, hide)])
         self.__dict__["joint"] = Joint(table, keep.x_labels, labels, keep.x_names, ROLES)
         self.__dict__["keep"], self.__dict__["hide"] = keep, hide
@@ -86,18 +80,9 @@ class TaskJoint:
         """
         from .frames import frame_cells
 
-        x_names, keep_names, hide_names = (
-            checked_names(x, "x"),
-            checked_names(keep, "keep"),
-            checked_names(hide, "hide"),
-        )
-        for name in hide_names:
-            if name in keep_names:
-                raise InvalidJointError(f"a column is to be kept or to be hidden; found {name!r} in both.")
-            if name in x_names:
-                raise InvalidJointError(
-                    f"x must not tell what is to be hidden; found the column {name!r} in both. Leave it out of x."
-                )
+        given = {"x": x, "keep": keep, "hide": hide}
+        x_names, keep_names, hide_names = (checked_names(names, role) for role, names in given.items())
+        _check_apart(x_names, keep_names, hide_names)
         cells: Mapping[Any, Any] = frame_cells(df, x_names, (*keep_names, *hide_names), weight, bins or {}, missing)
         size = len(keep_names)
         parts: list[dict[Any, float]] = [{}, {}]
@@ -173,3 +158,14 @@ class TaskJoint:
         raise AttributeError(f"a TaskJoint is immutable: cannot change {name!r}. Build another one.")
 
     __delattr__ = __setattr__
+
+
+def _check_apart(x: tuple[str, ...], keep: tuple[str, ...], hide: tuple[str, ...]) -> None:
+    """What is hidden is neither kept nor part of x."""
+    for name in hide:
+        if name in keep:
+            raise InvalidJointError(f"a column is to be kept or to be hidden; found {name!r} in both.")
+        if name in x:
+            raise InvalidJointError(
+                f"x must not tell what is to be hidden; found the column {name!r} in both. Leave it out of x."
+            )

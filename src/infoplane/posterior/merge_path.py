@@ -33,6 +33,7 @@ from ..checks import check_callable, check_one_of, number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.joint import Joint, Support, check_joint
+from ..joint.tables import dense
 from ..kernels import partitions as kernel
 from ..problem import MarkovLagrangian, funnel
 from ..results import Result
@@ -212,9 +213,7 @@ def merge_path(
     a, b = a / scale, b / scale
     letters = np.flatnonzero(joint.p_x > 0)
     n, total = len(letters), len(letters) - 1
-    rows = joint.p_xy[letters]
-    dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-    state = kernel.singletons(dense, remember=4 * n * (n - 1) <= memory_limit)
+    state = kernel.singletons(dense(joint.p_xy[letters]), remember=4 * n * (n - 1) <= memory_limit)
 
     for first in range(0, n, BLOCK):
         kernel.open_rows(state, a, b, first, min(first + BLOCK, n))

@@ -44,8 +44,8 @@ def quota(root: Path = Path("/")) -> float:
     into two files. A group has no more than the groups around it, so all are read up to the root; a container sees its own group as the
     root, whatever path its processes are told. They are read once: whoever changes a quota starts the process again.
     """
-    shares = [share for folder in _groups(root) for share in (_of_version_2(folder), _of_version_1(folder))]
-    return max(1.0, float(math.ceil(least))) if math.isfinite(least := min(shares, default=math.inf)) else math.inf
+    least = min((share for folder in _groups(root) for share in _shares(folder)), default=math.inf)
+    return max(1.0, float(math.ceil(least))) if math.isfinite(least) else math.inf
 
 
 def _groups(root: Path) -> Iterator[Path]:
@@ -65,20 +65,14 @@ def _groups(root: Path) -> Iterator[Path]:
             yield from (top / folder for top in tops for folder in (within, *within.parents))
 
 
-def _of_version_2(folder: Path) -> float:
-    with suppress(OSError, ValueError):
-        quota, period = (folder / "cpu.max").read_text(encoding="utf-8").split()
-        return int(quota) / int(period)  # "max" is no number: no limit
-    return math.inf
-
-
-def _of_version_1(folder: Path) -> float:
-    with suppress(OSError, ValueError):
-        quota, period = (
-            int((folder / name).read_text(encoding="utf-8")) for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")
-        )
-        return quota / period if quota > 0 and period > 0 else math.inf  # -1 is no limit
-    return math.inf
+def _shares(folder: Path) -> Iterator[float]:
+    """The limits of a control group, of version 2 or 1; "max", which is no number, and -1 are none."""
+    both = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+    for names in (("cpu.max",), both):
+        with suppress(OSError, ValueError):
+            quota, period = map(int, " ".join((folder / name).read_text(encoding="utf-8") for name in names).split())
+            if quota > 0 and period > 0:
+                yield quota / period
 
 
 _lock, _limited, _inside = threading.Lock(), ExitStack(), 0
@@ -117,11 +111,9 @@ def limited_to(threads: int) -> Iterator[None]:
         _asked.pop()
 
 
-@contextmanager
-def all_cores() -> Iterator[ThreadPoolExecutor]:
+def all_cores() -> ThreadPoolExecutor:
     """A pool with one thread per core."""
-    with ThreadPoolExecutor(cores()) as pool:
-        yield pool
+    return ThreadPoolExecutor(cores())
 
 
 def usual_floats() -> np.errstate:

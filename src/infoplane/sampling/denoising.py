@@ -22,7 +22,7 @@ from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted
 from ..information import Array
 from ..joint.joint import Joint
-from ..joint.tables import LARGEST_TABLE
+from ..joint.tables import LARGEST_TABLE, dense
 from ..results import Result
 from .mixture import DistinctRows, MultinomialMixture, concentrated, fitted, log_likelihood, overall, shrunk
 
@@ -168,7 +168,7 @@ def denoised(joint: Joint, groups: int | None = None) -> Joint:
             f"a denoised joint is a dense table of at most {LARGEST_TABLE:,} cells; found {joint.shape[0]:,} x {joint.shape[1]:,}. "
             "Group rare letters first."
         )
-    table = counts if isinstance(counts, np.ndarray) else counts.toarray()
+    table = dense(counts)
     found = fit(table, groups)
     n_x = table.sum(axis=1)
     P = found.conditional(table) * (n_x / n_x.sum())[:, None]

@@ -50,8 +50,7 @@ from ..kernels.common.numerics import TINY
 from ..kernels.common.rows import STALLED, STATIONARY
 from ..problem import Family, MarkovLagrangian, bottleneck, funnel
 from .base import Solver
-from .job import Job
-from .plain import PlainIteration, softmax
+from .job import Job, PlainIteration, softmax
 
 
 def checked(name: str, value: float | None) -> float | None:

@@ -27,8 +27,7 @@ from ..kernels.common.numerics import TINY
 from ..kernels.common.rows import DEAD
 from ..problem import MarkovLagrangian
 from .base import Solver
-from .job import Job
-from .plain import PlainIteration, softmax
+from .job import Job, PlainIteration, softmax
 
 
 @dataclass(frozen=True)

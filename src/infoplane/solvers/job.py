@@ -1,7 +1,9 @@
 """What a solver is asked for, and what it works with.
 
 `RunOptions` and `ProofOptions` are what several functions take: checked once, and documented once, here (`takes`). A `Job` is what becomes
-of them: one problem on one joint, from some starts, within a budget. An `Iteration` is how most solvers answer it.
+of them: one problem on one joint, from some starts, within a budget. An `Iteration` is how most solvers answer it; in plain NumPy
+(`PlainIteration`) a step is all that a solver has to write, and what the driver and the trace need is measured from the definitions: the
+Lagrangian, and max |W - W exp(-g/k) / normaliser|.
 
 Kernels work in floating point. An iterate that has left its range is no answer, and is said to have failed. Where a letter of X or Y weighs
 less than 1e-290, products of its mass with a small probability have few digits or none, and the residual of a kernel may look small
@@ -14,7 +16,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,6 +25,8 @@ from ..checks import number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.joint import Support
+from ..kernels.common.numerics import TINY
+from ..kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
 from ..results import STATIONARY_TOL, Residuals, Run, Status, judge, proven
 from ..runtime.budget import ITERATIONS, Budget
 
@@ -73,6 +77,50 @@ class RunOptions:
         for name in ("max_iter", "starts", "clusters"):
             if (value := getattr(self, name)) is not None or name != "clusters":
                 object.__setattr__(self, name, whole_number(name, value))
+
+
+@dataclass(frozen=True)
+class ProofOptions:
+    """Whether an answer is to be proven, how well, and within which limits.
+
+    Parameters
+    ----------
+    certify
+        True, or a gap in nats: prove the answer optimal to that gap. Without a solver the certifying one (`Envelope` or `Columns`) runs
+        alone, with no random start. A solver that proves itself is asked once: True keeps its own tolerance, a number replaces it. With
+        any other solver, its best run is where the proof begins, and a better encoder that the proof finds replaces it. True is 1e-6.
+    max_cells, max_seconds
+        With ``certify``: limits of the proof, for each parameter, in place of the defaults. The bound reached by then is valid. Where the
+        default solver runs before it, half of the seconds are the default's, two at least, and the proof has the rest.
+    """
+
+    certify: bool | float = False
+    max_cells: int | None = None
+    max_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.certify, bool):
+            gap = number("certify", self.certify, "True, False or a positive gap in nats", above=0.0)
+            object.__setattr__(self, "certify", gap)
+        if self.certify is False and self.limits:
+            raise InvalidOptionError(
+                f"{' and '.join(self.limits)} set how long a proof may take, and none was asked for: add certify=True, or a gap in nats."
+            )
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Those that were given."""
+        given = {"max_cells": self.max_cells, "max_seconds": self.max_seconds}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def gap(self) -> float:
+        """What counts as certified, in nats, unless a solver of its own tolerance proves."""
+        return Limits.tol if self.certify is True else float(self.certify)
+
+
+NO_PROOF = ProofOptions()
+"""The answer is to be good, not proven."""
 
 
 def parameters_of(record: type) -> str:
@@ -150,7 +198,8 @@ class Job:
 
     def losses(self, encoders: Sequence[Array]) -> list[float]:
         """The Lagrangian at each encoder."""
-        return losses_of(self.support, self.problem, encoders)
+        joint, lifted = self.support.joint, self.support.lifted(encoders)
+        return [loss for some in lifted for loss in self.problem.values(joint, some)]
 
     def loss(self, W: Array) -> float:
         """The Lagrangian at one encoder."""
@@ -211,69 +260,15 @@ def work_of(support: Support, clusters: int) -> int:
     return int(len(support.p_x) * clusters * (20 + (outcomes if outcomes < 64 else outcomes / 6)))
 
 
-def losses_of(support: Support, problem: MarkovLagrangian, encoders: Sequence[Array]) -> list[float]:
-    """The Lagrangian at each encoder of the support."""
-    return [loss for some in support.lifted(encoders) for loss in problem.values(support.joint, some)]
-
-
-@dataclass(frozen=True)
-class ProofOptions:
-    """Whether an answer is to be proven, how well, and within which limits.
-
-    Parameters
-    ----------
-    certify
-        True, or a gap in nats: prove the answer optimal to that gap. Without a solver the certifying one (`Envelope` or `Columns`) runs
-        alone, with no random start. A solver that proves itself is asked once: True keeps its own tolerance, a number replaces it. With
-        any other solver, its best run is where the proof begins, and a better encoder that the proof finds replaces it. True is 1e-6.
-    max_cells, max_seconds
-        With ``certify``: limits of the proof, for each parameter, in place of the defaults. The bound reached by then is valid. Where the
-        default solver runs before it, half of the seconds are the default's, two at least, and the proof has the rest.
-    """
-
-    certify: bool | float = False
-    max_cells: int | None = None
-    max_seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.certify, bool):
-            gap = number("certify", self.certify, "True, False or a positive gap in nats", above=0.0)
-            object.__setattr__(self, "certify", gap)
-        if self.certify is False and self.limits:
-            raise InvalidOptionError(
-                f"{' and '.join(self.limits)} set how long a proof may take, and none was asked for: add certify=True, or a gap in nats."
-            )
-
-    @property
-    def limits(self) -> dict[str, Any]:
-        """Those that were given."""
-        given = {"max_cells": self.max_cells, "max_seconds": self.max_seconds}
-        return {name: value for name, value in given.items() if value is not None}
-
-    @property
-    def gap(self) -> float:
-        """What counts as certified, in nats, unless a solver of its own tolerance proves."""
-        return Limits.tol if self.certify is True else float(self.certify)
-
-
-NO_PROOF = ProofOptions()
-"""The answer is to be good, not proven."""
-
-
 class IterationState(Protocol):
     """What the driver reads of an algorithm's state: arrays with one row per run, which `Iteration.advance` updates in place."""
 
-    @property
-    def outcome(self) -> IntArray:
-        """RUNNING, or how the run has ended (`kernels/common/rows.py`)."""
-
-    @property
-    def iterations(self) -> IntArray:
-        """Steps done."""
-
-    @property
-    def residuals(self) -> Array:
-        """Primal, dual, stationarity."""
+    outcome: IntArray
+    """RUNNING, or how the run has ended (`kernels/common/rows.py`)."""
+    iterations: IntArray
+    """Steps done."""
+    residuals: Array
+    """Primal, dual, stationarity."""
 
 
 class Iteration(ABC):
@@ -291,7 +286,7 @@ class Iteration(ABC):
     """
 
     state: Any
-    """A `IterationState`."""
+    """An `IterationState`."""
     found_by: str
     """The name that solutions give as their solver."""
     advice: str = ""
@@ -317,3 +312,107 @@ class Iteration(ABC):
     @abstractmethod
     def encoders(self) -> list[Array]:
         """The encoder of every run as it stands, without dead clusters; the residuals of the state are brought up to date with them."""
+
+
+STILL = 100
+"""Iterations without movement after which a run counts as stalled."""
+
+
+class PlainState(NamedTuple):
+    """Where the runs stand; arrays with one row per run, updated in place."""
+
+    W: Array
+    outcome: IntArray
+    iterations: IntArray
+    residuals: Array
+    still: IntArray
+    """Iterations since W last moved."""
+
+
+class PlainIteration(Iteration):
+    """Runs as one stack of tables; a subclass writes `step`. Nothing is split, so primal and dual residual are zero.
+
+    Examples
+    --------
+    >>> import infoplane as ip, numpy as np
+    >>> from infoplane.joint.joint import Support
+    >>> support = Support(ip.datasets.paper_uniform())
+    >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
+    >>> class Stay(ip.PlainIteration):
+    ...     def step(self, W): return W
+    >>> len(Stay(job).encoders())
+    1
+    """
+
+    some: IntArray
+    """The runs that are asked for a step."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        support, runs = job.support, len(job.starts)
+        self.p_x, self.p_y, self.P, self.T, self.K = support.p_x, support.p_y, support.P, support.T, support.K
+        self.rho, self.width = np.array(job.problem.rho, dtype=float), job.problem.width
+        W = np.maximum(job.starts, TINY)
+        none = np.zeros(runs, dtype=np.int64)
+        residuals = np.zeros((runs, 3))
+        residuals[:, 2] = np.inf
+        self.state = PlainState(W / W.sum(axis=1, keepdims=True), np.full(runs, RUNNING), none, residuals, none.copy())
+
+    @abstractmethod
+    def step(self, W: Array) -> Array:
+        """The next encoders of some runs, (R, |Z|, |X|)."""
+
+    def advance(self, steps: IntArray, trace: Array) -> None:
+        """So many steps of every run; a run ends once it is stationary, or has not moved for long."""
+        state = self.state
+        for step in range(trace.shape[1]):
+            some = self.some = np.flatnonzero((state.outcome == RUNNING) & (step < steps))
+            if not some.size or self.job.budget.stopped:
+                return
+            old = state.W[some]
+            new = self.step(old)
+            state.W[some] = new
+            state.iterations[some] += 1
+            far = self.stationarity(new)
+            state.residuals[some, 2] = far
+            state.still[some] = np.where(np.abs(new - old).max(axis=(1, 2)) > 1e-16, 0, state.still[some] + 1)
+            if trace.shape[2]:
+                trace[some, step, LOSS], trace[some, step, STATIONARITY] = self.losses(new, self.rho), far
+                trace[some, step, AUGMENTED] = trace[some, step, PENALTY] = np.nan
+            state.outcome[some[state.still[some] >= STILL]] = STALLED
+            state.outcome[some[far <= self.job.tol]] = STATIONARY
+
+    def encoders(self) -> list[Array]:
+        """Without the clusters that have died."""
+        found = []
+        for W in self.state.W:
+            alive = W @ self.p_x > DEAD
+            found.append(W[alive] / W[alive].sum(axis=0))
+        return found
+
+    def logs(self, W: Array) -> tuple[Array, Array, Array]:
+        """log p(z), log p(z|x) and sum_y p(y|x) log p(z|y), which are minus the slopes of the entropies over p(x), up to constants."""
+        log_z = np.log(np.maximum(W @ self.p_x, TINY))[:, :, None]
+        return log_z, np.log(np.maximum(W, TINY)), np.log(np.maximum(W @ self.K, TINY)) @ self.T
+
+    def losses(self, W: Array, rho: Array) -> Array:
+        """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) of every run; with some of the rho set to 0, of a part of L."""
+        tables = ((W @ self.p_x)[:, :, None], W, W @ self.K)
+        weights = (np.ones(1), self.p_x, self.p_y)
+        terms = [
+            -(weight * v * np.log(np.maximum(v, TINY))).sum(axis=(1, 2))
+            for weight, v in zip(weights, tables, strict=True)
+        ]
+        return np.asarray(rho @ np.array(terms))
+
+    def stationarity(self, W: Array) -> Array:
+        """max |W - W exp(-g/k) / normaliser| of every run, as `MarkovLagrangian.stationarity`."""
+        logs = self.logs(W)
+        g = sum(self.rho[i] * logs[i] for i in range(3))
+        return np.asarray(np.abs(W - softmax(logs[1] + g / self.width)).max(axis=(1, 2)))
+
+
+def softmax(score: Array) -> Array:
+    """Softmax over z of a stack of tables, never below `TINY`."""
+    weights = np.exp(score - score.max(axis=1, keepdims=True))
+    return np.asarray(np.maximum(weights / weights.sum(axis=1, keepdims=True), TINY))

@@ -6,7 +6,7 @@ problem                     what runs
 bottleneck                  starts, pooled (`pooling`); annealing upwards in gamma (`annealing`), which finds |Z|: of many letters from a
                             hard partition, with the clusters that the dual says are missing (`resizing`)
 funnel                      starts, pooled; hard partitions; at a large beta perfect privacy; column generation from all of them
-                            (`generation`), which finds |Z|
+                            (`sparse_columns`), which finds |Z|
 deterministic bottleneck    of more than 64 letters hard partitions only, with as many restarts as there are starts; else as any other,
                             and the bottleneck's encoder, rounded
 any other                   starts of the accelerated solver (and of Douglas-Rachford splitting, if the Lagrangian has no name);
@@ -19,8 +19,8 @@ encoder with more clusters, joined until they are few enough (`resizing`), and f
 
 Effort is bounded by work, never by time, so that the same seed gives the same bits. A start costs about |X| |Z| (|Y| + 20) operations an
 iteration: of more than 64 letters as many starts are made as `EFFORT.starts_work` holds, with as many iterations as
-`EFFORT.iterations_work` does; they were measured to be the dearest part there, and seldom
-the best; but for a funnel of many outcomes (`pools_more`).
+`EFFORT.iterations_work` does; they were measured to be the dearest part there, and seldom the best; but for a funnel of many outcomes
+(`pools_more`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -46,7 +47,17 @@ from .difference_of_convex import DifferenceOfConvex
 from .fixed_point import Accelerated
 from .job import Job, work_of
 from .pooling import Pooling, best_runs
-from .shared.partitions import encoder_of, is_hard, labels_of, moved, partitions, restarted, restarts_within, softened
+from .shared.partitions import (
+    Found,
+    encoder_of,
+    is_hard,
+    labels_of,
+    moved,
+    partitions,
+    restarted,
+    restarts_within,
+    softened,
+)
 from .shared.resizing import DualClimbs, asks_the_dual, grown, settled, within
 from .shared.sparse_columns import GENERATION, generated
 from .shared.starts import default_clusters, make_starts
@@ -125,12 +136,12 @@ class Portfolio(PathSolver):
 
     def run(self, job: Job) -> list[Run]:
         """Every start as it ended, and what other stages found."""
-        candidates = Candidates(job)
+        found = Candidates(job)
         for stage in STAGES:
-            if stage.applies(candidates) and not (job.budget.over and candidates.found):
+            if stage.applies(found) and not (job.budget.over and found.started):
                 with suppress(Stopped):
-                    stage.work(candidates)
-        return [_advised(job, run) for run in candidates.runs]
+                    stage.work(found, getattr(found, stage.within))
+        return [_advised(job, run) for run in found.runs]
 
 
 CONTINUED = (
@@ -169,234 +180,213 @@ class Candidates:
     """The answers to one problem so far, and what stages ask of it."""
 
     def __init__(self, job: Job) -> None:
-        self.job = job
-        self.found: list[Run] = []
+        self.whole = job
+        """What was asked for; of its three budgets the one that sets no limit on work."""
+        affordable = job.within(work=EFFORT.iterations_work).budget.affordable(job.work * len(job.starts))
+        self.brief = job.within(iterations=affordable)
+        """`EFFORT.iterations_work` for all starts together."""
+        self.patient = job.within(work=EFFORT.settling_work).but(record=False)
+        """`EFFORT.settling_work` from one encoder."""
+        self.started: list[Run] = []
         """The runs of the stages that begin from starts."""
         self.drawn: list[Run] = []
         """Those from random starts of the portfolio's own."""
         self.later: list[Run] = []
         """What came after the starts, and is better than all of them."""
-        self.brief = job.budget.part(
-            iterations=job.within(work=EFFORT.iterations_work).budget.affordable(job.work * len(job.starts))
-        )
-        self.patient = job.but(record=False, budget=job.budget.part(work=EFFORT.settling_work))
+        self.bottleneck, self.funnel, self.capped = is_bottleneck(job.problem), is_funnel(job.problem), job.capped
+        self.large = job.letters > EFFORT.small
+        self.deterministic = is_hard(job.problem)
+        self.hard = self.large and self.deterministic
+        """Whether nothing but hard partitions is looked at: of many letters, moves were measured to find all that soft encoders do."""
+        self.accelerates = Accelerated().refusal(job.problem) is None
+
+    @cached_property
+    def asks_the_dual(self) -> bool:
+        """Whether annealing grows |Z| by what the dual says (`resizing`)."""
+        return asks_the_dual(self.whole.support, self.whole.most)
 
     @property
     def runs(self) -> list[Run]:
         """Every start as it ended, then what the other stages have found."""
-        return [*self.found, *self.drawn, *self.later]
+        return [*self.started, *self.drawn, *self.later]
 
     @property
     def best(self) -> Run:
         """The run of lowest loss so far."""
-        return self.job.best_run(self.runs)
+        return self.whole.best_run(self.runs)
 
     @property
     def lowest(self) -> float:
         """The lowest loss so far."""
-        return min(self.job.losses([run.encoder for run in self.runs]), default=math.inf)
-
-    @property
-    def bottleneck(self) -> bool:
-        """Whether the problem is one."""
-        return is_bottleneck(self.job.problem)
-
-    @property
-    def funnel(self) -> bool:
-        """Whether the problem is one."""
-        return is_funnel(self.job.problem)
-
-    @property
-    def large(self) -> bool:
-        """Whether a start has no cluster for every letter."""
-        return self.job.letters > EFFORT.small
-
-    @property
-    def hard(self) -> bool:
-        """Whether nothing but hard partitions is looked at: of many letters, moves were measured to find all that soft encoders do."""
-        return self.large and is_hard(self.job.problem)
-
-    @property
-    def asks_the_dual(self) -> bool:
-        """Whether annealing grows |Z| by what the dual says (`resizing`)."""
-        return asks_the_dual(self.job.support, self.job.most)
-
-    @property
-    def accelerates(self) -> bool:
-        """Whether the accelerated solver takes the problem."""
-        return Accelerated().refusal(self.job.problem) is None
+        return min(self.whole.losses([run.encoder for run in self.runs]), default=math.inf)
 
     def keep(self, run: Run) -> None:
         """One more answer, if it is better than all others; or no worse, and converged where the best is not."""
-        if len(run.encoder) > self.job.most:
+        if len(run.encoder) > self.whole.most:
             return
         settles = run.status.converged and bool(self.runs) and not self.best.status.converged
-        if self.job.loss(run.encoder) < self.lowest - (0.0 if settles else EFFORT.better):
-            died = max(self.job.starts.shape[1] - len(run.encoder), 0)
-            self.later = [replace(run, died=died, trace=None)]
+        if self.whole.loss(run.encoder) < self.lowest - (0.0 if settles else EFFORT.better):
+            self.later = [replace(run, died=self._died(run.encoder), trace=None)]
+
+    def keep_hard(self, partition: Found) -> None:
+        """The same of a hard partition, as it is."""
+        self.keep(self.whole.standing(encoder_of(partition.labels), partition.found_by))
 
     def polish(self, W: Array, found_by: str) -> None:
         """The accelerated solver from an encoder, once it has few enough clusters."""
         if not self.accelerates:
             return
-        W = within(self.job, W)
-        self.job.budget.look()
-        if work_of(self.job.support, len(W)) > EFFORT.polish_work:
-            self.keep(self.job.standing(W, found_by))
+        W = within(self.whole, W)
+        self.whole.budget.look()
+        if work_of(self.whole.support, len(W)) > EFFORT.polish_work:
+            self.keep(self.whole.standing(W, found_by))
             return
         run = settled(self.patient, W)
         del W  # a large one is not to lie beside what was made of it
         self.keep(run if found_by.endswith(run.found_by) else replace(run, found_by=f"{found_by}, {run.found_by}"))
 
+    def _died(self, W: Array) -> int:
+        return max(self.whole.starts.shape[1] - len(W), 0)
 
-def _pooled(candidates: Candidates) -> None:
+
+def _pooled(found: Candidates, job: Job) -> None:
     """All starts, their clusters pooled."""
-    job = candidates.job
     more = pools_more(job.support, job.problem, job.starts.shape[1])
     # The first of several dear programmes gains the most.
-    candidates.found += (Pooling(splitting=0, rounds=1) if more else Pooling()).run(job.but(budget=candidates.brief))
+    found.started += (Pooling(splitting=0, rounds=1) if more else Pooling()).run(job)
 
 
-def _convex(candidates: Candidates) -> None:
+def _convex(found: Candidates, job: Job) -> None:
     """All starts by the difference-of-convex iteration: of few clusters it was measured to find better ones."""
-    fewer = candidates.brief.part(iterations=max(1, candidates.brief.iterations // EFFORT.dearer))
-    candidates.found += DifferenceOfConvex().run(candidates.job.but(budget=fewer))
+    found.started += DifferenceOfConvex().run(job.within(iterations=max(1, job.budget.iterations // EFFORT.dearer)))
 
 
-def _accelerated(candidates: Candidates) -> None:
+def _accelerated(found: Candidates, job: Job) -> None:
     """All starts by the accelerated map, and by Douglas-Rachford splitting if the Lagrangian has no name and is small."""
-    job = candidates.job.but(budget=candidates.brief)
-    candidates.found += Accelerated().run(job)
+    found.started += Accelerated().run(job)
     if family_of(job.problem) is lagrangian and job.work * len(job.starts) <= EFFORT.splitting_work:
-        candidates.found += DouglasRachford().run(job)
+        found.started += DouglasRachford().run(job)
 
 
-def _annealed(candidates: Candidates) -> None:
+def _hardened(found: Candidates, job: Job) -> None:
+    """The bottleneck's encoder at the same gamma, whose loss is nowhere above; the other stages round it."""
+    W = Annealing().run(job.but(problem=posterior_form_below(job.problem)))[0].encoder
+    if len(W) <= job.most:
+        run = found.whole.standing(W, Annealing.name)
+        found.started.append(replace(run, died=found._died(W)))
+
+
+def _annealed(found: Candidates, job: Job) -> None:
     """Upwards in gamma, which finds |Z|."""
-    candidates.found += Annealing().run(candidates.patient.but(record=candidates.job.record))
+    found.started += Annealing().run(job.but(record=found.whole.record))
 
 
-def _random(candidates: Candidates) -> None:
+def _random(found: Candidates, job: Job) -> None:
     """Random starts of the accelerated solver: clusters of few, each over all letters, which no other start has where beta is large."""
-    job = candidates.job
     starts = make_starts(job.support.joint, job.starts.shape[1], EFFORT.random, np.random.SeedSequence(0), "random")
     affordable = job.within(work=EFFORT.iterations_work).budget.affordable(job.work * EFFORT.random)
-    brief = job.budget.part(iterations=min(affordable, EFFORT.random_iterations))
-    candidates.drawn += Accelerated().run(job.but(starts=starts, record=False, budget=brief))
+    brief = job.within(iterations=min(affordable, EFFORT.random_iterations))
+    found.drawn += Accelerated().run(brief.but(starts=starts, record=False))
 
 
-def _partitioned(candidates: Candidates) -> None:
+def _partitioned(found: Candidates, job: Job) -> None:
     """The best hard partition, nearly optimal where gamma is small or clusters are few, and the bottleneck from there."""
-    hard = partitions(candidates.job, [candidates.best.encoder])[0]
-    candidates.keep(candidates.job.standing(encoder_of(hard.labels), hard.found_by))
-    candidates.polish(softened(hard.labels), "merging")
+    hard = partitions(job, [found.best.encoder])[0]
+    found.keep_hard(hard)
+    found.polish(softened(hard.labels), "merging")
 
 
-def _joined(candidates: Candidates) -> None:
+def _joined(found: Candidates, job: Job) -> None:
     """From an annealed encoder with more clusters than allowed, joined."""
-    job = candidates.job
     rows = default_clusters(job.letters, len(job.support.p_y))
     if rows > job.most and work_of(job.support, rows) <= EFFORT.free_work:
         start = make_starts(job.support.joint, rows, 1, np.random.SeedSequence(0), "identity")
-        candidates.polish(Annealing().run(candidates.patient.but(starts=start, clusters=rows))[0].encoder, "merging")
+        found.polish(Annealing().run(job.but(starts=start, clusters=rows))[0].encoder, "merging")
 
 
-def _rounded(candidates: Candidates) -> None:
+def _rounded(found: Candidates, job: Job) -> None:
     """The best encoder rounded, its letters moved, and the solver from there, while that helps."""
     for _ in range(EFFORT.roundings):
-        before = candidates.lowest
-        labels = moved(candidates.job, labels_of(candidates.best.encoder), candidates.job.most)
-        candidates.polish(softened(labels), "moves")
-        if candidates.lowest > before - EFFORT.better:
+        before = found.lowest
+        found.polish(softened(moved(job, labels_of(found.best.encoder), job.most)), "moves")
+        if found.lowest > before - EFFORT.better:
             return
 
 
-def _grown(candidates: Candidates) -> None:
+def _grown(found: Candidates, job: Job) -> None:
     """What the dual of the best encoder says is missing, as far as the cap on |Z| allows it."""
-    best, job = candidates.best.encoder, candidates.job
+    best = found.best.encoder
     if not job.support.sparse and len(best) < job.most:
         W, _ = grown(job, best, job.most, DualClimbs(job.support))
         if W is not best:
-            candidates.polish(W, "growth")
+            found.polish(W, "growth")
 
 
-def _hardened(candidates: Candidates) -> None:
-    """The bottleneck's encoder at the same gamma, whose loss is nowhere above; the other stages round it."""
-    job = candidates.patient.but(problem=posterior_form_below(candidates.job.problem))
-    W = Annealing().run(job)[0].encoder
-    if len(W) <= job.most:
-        run = candidates.job.standing(W, Annealing.name)
-        candidates.found.append(replace(run, died=max(candidates.job.starts.shape[1] - len(W), 0)))
-
-
-def _hard(candidates: Candidates) -> None:
-    """Hard partitions, the best of which are softened and settled."""
-    job = candidates.job
-    hard = partitions(job, [job.starts[0]] if candidates.hard else [run.encoder for run in candidates.runs])
-    candidates.keep(job.standing(encoder_of(hard[0].labels), hard[0].found_by))
-    if candidates.hard:
-        again = restarted(job, hard[0])
-        candidates.keep(job.standing(encoder_of(again.labels), again.found_by))
-        return
-    for one in hard[: EFFORT.polished]:
-        if one.clusters > 1:
-            candidates.polish(softened(one.labels), one.found_by)
-    _rounded(candidates)
-
-
-def _generated(candidates: Candidates) -> None:
+def _generated(found: Candidates, job: Job) -> None:
     """Hard partitions; column generation from them and from all that was found."""
-    job = candidates.job
     hard = partitions(job)
-    candidates.keep(job.standing(encoder_of(hard[0].labels), hard[0].found_by))
+    found.keep_hard(hard[0])
     if job.support.sparse:
         return
     # Column generation ends elsewhere with more to begin from, often higher: random starts count if they have the best encoder.
-    drawn, begun = ([run.encoder for run in some] for some in (candidates.drawn, candidates.found))
+    drawn, begun = ([run.encoder for run in some] for some in (found.drawn, found.started))
     if min(job.losses(drawn), default=math.inf) < min(job.losses(begun), default=math.inf):
         begun += drawn
-    if (
-        scaled(job.problem).beta > GENERATION.large_beta
-        and (W := private_encoder(job.support, EFFORT.few_bases)) is not None
-    ):
-        candidates.keep(job.standing(W, "perfect privacy"))
-        begun.append(W)
+    large_beta = scaled(job.problem).beta > GENERATION.large_beta
+    if large_beta and (private := private_encoder(job.support, EFFORT.few_bases)) is not None:
+        found.keep(job.standing(private, "perfect privacy"))
+        begun.append(private)
     W = generated(job, [one.labels for one in hard[:4]], begun)
     if W is not None:
-        candidates.polish(W, "columns")
+        found.polish(W, "columns")
 
 
-def _truncated(candidates: Candidates) -> None:
+def _hard(found: Candidates, job: Job) -> None:
+    """Hard partitions, the best of which are softened and settled; of many letters restarted instead."""
+    hard = partitions(job, [job.starts[0]] if found.hard else [run.encoder for run in found.runs])
+    found.keep_hard(hard[0])
+    if found.hard:
+        found.keep_hard(restarted(job, hard[0]))
+        return
+    for one in hard[: EFFORT.polished]:
+        if one.clusters > 1:
+            found.polish(softened(one.labels), one.found_by)
+    _rounded(found, job)
+
+
+def _truncated(found: Candidates, _job: Job) -> None:
     """A start that is the best gets the time that all else has had, and a hard partition may leave its corner.
 
     One step of the map fills all zeros of a hard encoder, from its own q(y|z); softening would move these first.
     """
-    best = candidates.best
+    best = found.best
     stands = best.iterations == 0
-    if not best.status.converged and (stands or not candidates.later) and best.found_by != Annealing.name:
-        candidates.polish(best.encoder, best.found_by)
+    if not best.status.converged and (stands or not found.later) and best.found_by != Annealing.name:
+        found.polish(best.encoder, best.found_by)
 
 
 class Stage(NamedTuple):
-    """One way to an encoder: when it applies, and what it does. What it may cost are the numbers above."""
+    """One way to an encoder: when it applies, what it runs, and what it may cost."""
 
     applies: Callable[[Candidates], bool]
-    work: Callable[[Candidates], None]
+    work: Callable[[Candidates, Job], None]
+    within: Literal["whole", "brief", "patient"]
+    """The budget of `Candidates` that it has; beside it the numbers of `EFFORT`, and those of the modules in `shared`."""
 
 
 STAGES = (
-    Stage(lambda on: on.bottleneck or on.funnel, _pooled),
-    Stage(lambda on: on.funnel and on.job.capped, _convex),
-    Stage(lambda on: not (on.bottleneck or on.funnel or on.hard) and on.accelerates, _accelerated),
-    Stage(lambda on: is_hard(on.job.problem) and not on.large, _hardened),
-    Stage(lambda on: on.bottleneck, _annealed),
-    Stage(lambda on: on.funnel and on.large and on.job.capped and on.accelerates, _random),
-    Stage(lambda on: on.bottleneck and (on.job.capped or (on.large and not on.asks_the_dual)), _partitioned),
-    Stage(lambda on: on.bottleneck and on.job.capped, _joined),
-    Stage(lambda on: on.bottleneck and on.job.capped, _rounded),
-    Stage(lambda on: on.bottleneck and on.large and not on.asks_the_dual, _grown),
-    Stage(lambda on: on.funnel, _generated),
-    Stage(lambda on: not (on.bottleneck or on.funnel), _hard),
-    Stage(lambda on: on.brief.iterations < on.job.budget.iterations and not on.hard, _truncated),
+    Stage(lambda on: on.bottleneck or on.funnel, _pooled, "brief"),
+    Stage(lambda on: on.funnel and on.capped, _convex, "brief"),
+    Stage(lambda on: not (on.bottleneck or on.funnel or on.hard) and on.accelerates, _accelerated, "brief"),
+    Stage(lambda on: on.deterministic and not on.large, _hardened, "patient"),
+    Stage(lambda on: on.bottleneck, _annealed, "patient"),
+    Stage(lambda on: on.funnel and on.large and on.capped and on.accelerates, _random, "whole"),
+    Stage(lambda on: on.bottleneck and (on.capped or (on.large and not on.asks_the_dual)), _partitioned, "whole"),
+    Stage(lambda on: on.bottleneck and on.capped, _joined, "patient"),
+    Stage(lambda on: on.bottleneck and on.capped, _rounded, "whole"),
+    Stage(lambda on: on.bottleneck and on.large and not on.asks_the_dual, _grown, "whole"),
+    Stage(lambda on: on.funnel, _generated, "whole"),
+    Stage(lambda on: not (on.bottleneck or on.funnel), _hard, "whole"),
+    Stage(lambda on: on.brief.budget.iterations < on.whole.budget.iterations and not on.hard, _truncated, "whole"),
 )
-"""What runs, in this order."""
+"""What runs, in this order: when, what, within which budget."""

@@ -21,7 +21,7 @@ from ..errors import InvalidOptionError
 from ..formatting import shown
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
-from ..problem import MarkovLagrangian, named_family
+from ..problem import MarkovLagrangian
 from ..results import Residuals, Status, Trace, proven
 from ..solution import Solution
 from ..task_problem import problem_of
@@ -215,7 +215,7 @@ def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], kept: Any, j
 
 def check_claim(problem: MarkovLagrangian) -> MarkovLagrangian:
     """The problem of a run; ValueError unless its coefficients are those of the family and the parameter that it is named after."""
-    if not named_family(problem).has(problem):
+    if not problem.record.has(problem):
         raise ValueError(f"it calls rho = {problem.rho} a {problem.family} with parameter {problem.parameter}")
     return problem
 

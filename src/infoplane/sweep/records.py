@@ -34,7 +34,8 @@ from ..frontier.geometry import Line, supporting_line
 from ..frontier.knee import Suggestion, suggest
 from ..information import NATS_PER_BIT, Array, bits, rel_entr
 from ..joint.joint import Joint
-from ..problem import Notation, bottleneck, is_bottleneck, named_family
+from ..joint.tables import dense
+from ..problem import Notation, bottleneck, is_bottleneck
 from ..results import Result
 from ..sampling.denoising import counts_of
 from ..sampling.held_out import HOW, PARTS, HeldOut, curve_of, gain_of, parts_of, without_each_part
@@ -173,7 +174,7 @@ def _spread(joint: Joint, run: Solution) -> float:
     logs = np.log(np.divide(q, p_z[:, None] * p_y, out=np.ones_like(q), where=q > 0.0))
     alive = p_z > 0.0
     apart = rel_entr(W[alive], p_z[alive, None]).sum(axis=0)
-    P = P if isinstance(P, np.ndarray) else P.toarray()
+    P = dense(P)
     psi = W.T @ logs - supporting_line(run.problem, 0.0).slope * apart[:, None]
     psi = np.where(P > 0.0, psi, 0.0)
     mean = float((P * psi).sum())
@@ -209,7 +210,7 @@ def chosen(frontier: Frontier, notation: str, rng: int, max_iyz: float | None) -
     fields = vars(plain)
     if not best or (plain.knee is None and plain.noise):
         return Choice(**fields)
-    written = named_family(best[0].run.problem).notation(notation)
+    written = best[0].run.problem.record.notation(notation)
     if frontier.hides_y:
         curve, place, said = _within(frontier, best, written, rng, max_iyz)
     else:

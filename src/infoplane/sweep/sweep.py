@@ -29,7 +29,7 @@ from ..problem import (
     check_family,
     check_problem,
     has_roles,
-    named_family,
+    is_task,
     record_for_grid,
     record_of,
     siblings,
@@ -43,7 +43,7 @@ from ..solvers.shared.starts import KINDS, default_init, make_starts, most_clust
 from ..storage.files import path_of
 from ..storage.reader import read_manifest
 from ..storage.store import Store
-from ..task_problem import TASK_GRID, TASKS, family_on, is_task, problem_of
+from ..task_problem import TASK_GRID, TASKS, family_on, problem_of
 from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .grid import default_grid
 from .ledger import Ledger, StoreLedger, finished_indices, manifest_of
@@ -201,7 +201,7 @@ def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
     found = record_of(family)
     if found is None:
         check_problem(first := family(bottleneck.notation(notation).read(float(values[0]))))
-        found = named_family(first)
+        found = first.record
     written = found.notation(notation)
     return np.array([written.read(value) for value in values.tolist()])
 

@@ -20,6 +20,7 @@ from ..formatting import label_text
 from ..frontier.release import Release, rare_values, release_mechanism
 from ..information import NATS_PER_BIT, Array, bits, plane_point, rel_entr
 from ..joint.joint import Joint, check_joint
+from ..joint.tables import dense
 from ..joint.task_joint import TaskJoint
 from ..sampling.leakage import leakage_bound
 from . import measures
@@ -424,7 +425,7 @@ class Told(NamedTuple):
     @classmethod
     def of(cls, joint: Joint, W: Array, J: Array, seen: NDArray[np.bool_]) -> Told:
         """Of the released values with mass."""
-        P = joint.p_xy.toarray() if joint.is_sparse else joint.p_xy
+        P = dense(joint.p_xy)
         lifts = measures.lifts(J)
         finite = np.where(np.isfinite(lifts), lifts, 0.0)  # a z that rules s out is never that of a record with s
         may = W > 0.0

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from ..checks import check_one_of
+from ..encoder.encoder import UNSEEN_RULES
 from ..frontier.leakage import MAX_SECONDS
 from ..frontier.release import release_mechanism
 from ..joint.joint import Joint
-from ..solution import UNSEEN_RULES
 from .frame_transformer import FrameTransformer, is_number
 
 # isort: split

@@ -16,14 +16,13 @@ import numpy as np
 
 from ..checks import check_one_of
 from ..encoder.applying import Draw, second_key, uniforms
-from ..encoder.encoder import check_encoder, cluster_names
+from ..encoder.encoder import UNSEEN_RULES, check_encoder, cluster_names
 from ..errors import InvalidMechanismError, InvalidOptionError
 from ..formatting import alternatives, counted, label_text
 from ..information import Array, IntArray
 from ..joint.binning import Bin
 from ..joint.joint import Joint
 from ..joint.tables import MISSING
-from ..solution import UNSEEN_RULES
 from ..solvers.job import Seed
 from ..solvers.shared.starts import seed_sequence
 from .letters import CategoryLetters, IntervalLetters, Letters, ProductLetters, looked_up

@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ..checks import check_flag, check_one_of, number, positive_number, whole_number
+from ..encoder.encoder import EncoderView
 from ..errors import InvalidOptionError
 from ..formatting import counted, rounded
 from ..frontier.geometry import concave_hull
@@ -47,7 +48,6 @@ from ..problem import bottleneck
 from ..results import Result
 from ..runtime.threads import one_blas_thread
 from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
-from ..solution import EncoderView
 from ..solve import solve
 from ..solvers.shared.few_clusters import (
     Cuts,

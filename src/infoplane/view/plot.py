@@ -20,7 +20,7 @@ from ..frontier.geometry import is_enclosed
 from ..frontier.knee import transitions_on_the_grid
 from ..information import NATS_PER_BIT, Array, bits
 from ..joint.task_joint import TaskJoint
-from ..problem import bottleneck, named_family
+from ..problem import bottleneck
 from ..sampling.held_out import chance_of
 from ..solution import Solution
 from .drawing import (
@@ -324,7 +324,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     ax.set_yscale("log")
     ax.set_xlabel("iteration")
     ax.set_ylabel("distance to the end  [loss in nats]")
-    ax.set_title(f"{named_family(solution.problem).said(solution.problem.parameter)}, {solution.solver}", **TITLE)
+    ax.set_title(f"{solution.problem.said}, {solution.solver}", **TITLE)
     tidy(ax)
     ax.grid(axis="y", color="#ececec", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -363,7 +363,7 @@ def _frame(ax: Axes, frontier: Frontier, x: Array) -> None:
     ax.set_ylim(-0.03 * top, top)
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1])
-    families = dict.fromkeys(named_family(run.problem).title for run in frontier.runs)
+    families = dict.fromkeys(run.problem.record.title for run in frontier.runs)
     ax.set_title(f"Information plane: {', '.join(families)}", **TITLE)
     tidy(ax)
 

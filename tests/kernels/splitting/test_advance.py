@@ -1,6 +1,7 @@
 """The compiled loop against the same recursions run by Python; the automatic penalty; leaps along a slow tail."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import infoplane as ip
 from batches import Stepped
 from infoplane.joint.joint import Support
 from infoplane.kernels.splitting.advance import retune
-from infoplane.kernels.splitting.tables import Split
+from infoplane.kernels.splitting.tables import Iterate, Split, Tail
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import DouglasRachford
@@ -49,7 +50,6 @@ def _compare(formulation, alpha, step, order):
 
 
 loop = interpreted("splitting.advance")
-leap = loop.leap
 
 JOINT, PROBLEM = ip.datasets.paper_uniform(), ip.bottleneck(0.3)
 
@@ -76,8 +76,8 @@ def test_a_planted_mode_is_followed_to_its_limit():
     nu_limit, nu_mode = np.array([[0.1], [0.2], [0.3]]), np.array([[0.01], [-0.02], [0.03]])
     now, before, earlier = tail(best, mode, 0.8)
     nu_now, nu_before, _ = tail(nu_limit, nu_mode, 0.8)
-    leaped, W, nu = leap(split(), np.array(PROBLEM.rho), now, before, earlier, nu_now, nu_before)
-    assert leaped
+    found, W, nu = loop.leap(JOINT.p_x, now, before, earlier, nu_now, nu_before)
+    assert found
     np.testing.assert_allclose(W, best, atol=1e-12)
     np.testing.assert_allclose(nu, nu_limit, atol=1e-12)
 
@@ -87,11 +87,19 @@ def test_a_leap_that_raises_the_loss_or_follows_no_single_mode_is_refused():
     away = 0.9 * best + 0.1 / 3
     nu = np.zeros((3, 1))
     uphill = 0.02 * (np.full((3, 3), 1 / 3) - best)
-    now, before, earlier = away, away - uphill, away - 3 * uphill  # moving away from the optimum, slowing down
-    assert not leap(split(), np.array(PROBLEM.rho), now, before, earlier, nu, nu)[0]
-    zigzag = leap(split(), np.array(PROBLEM.rho), away, away + uphill, away, nu, nu)
-    assert not zigzag[0]
-    np.testing.assert_array_equal(zigzag[1], away)
+    found, W, _nu = loop.leap(JOINT.p_x, away, away + uphill, away, nu, nu)  # to and fro
+    assert not found
+    np.testing.assert_array_equal(W, away)
+
+    def looked_ahead(before, earlier):
+        u, setting = away @ split().M, SimpleNamespace(encoder_first=False, order=1, proximal=0.0)
+        now, looked = Iterate(away, u, nu, np.ones_like(nu), np.ones_like(nu), u), Tail(before, earlier, nu, 2)
+        return loop._looked_ahead(split(), setting, PROBLEM.rho, PROBLEM.width, now, looked)
+
+    for side, leaps in ((1, False), (-1, True)):  # moving away from the optimum, or towards it, slowing down
+        now, looked = looked_ahead(away - side * uphill, away - side * 3 * uphill)
+        assert (now.W is not away) == leaps
+        assert looked.looks == (0 if leaps else 3)
 
 
 @pytest.mark.parametrize(
@@ -158,8 +166,10 @@ def test_once_settled_a_penalty_only_grows():
     h, mass, boost = np.array([-0.5]), np.full((3, 1), 0.5), np.ones((3, 1))
     for may_fall, expected in ((True, [2.0, 2.0, 2.0]), (False, [9.0, 2.0, 2.0])):
         c = np.array([[9.0], [2.0], [0.1]])
-        retune(h, mass, c, boost, 2.0, 0.0, may_fall)
+        before = np.empty_like(c)
+        retune(h, mass, c, boost, 2.0, 0.0, may_fall, before)
         np.testing.assert_allclose(c[:, 0], expected)
+        np.testing.assert_array_equal(before, c)
 
 
 def test_only_formulations_that_the_descent_theorem_covers_settle():

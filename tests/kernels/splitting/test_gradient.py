@@ -8,8 +8,7 @@ from infoplane.solvers.splitting.formulations import FORMULATIONS
 from interpreted import interpreted
 from moments import JOINTS, setting
 
-gradient = interpreted("splitting.gradient")
-gradient_encoder, gradient_marginal = gradient.gradient_encoder, gradient.gradient_marginal
+gradient_step = interpreted("splitting.gradient").gradient_step
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
@@ -23,8 +22,8 @@ def test_gradient_steps_follow_the_mean_subtracted_gradient(formulation):
     def on_marginal(v):
         return twins.marginal_value(v, shares.h) + twins.penalty(v, x, s, c)
 
-    for step, block, u in ((gradient_encoder, on_encoder, W), (gradient_marginal, on_marginal, W @ split.M)):
-        new = step(split, x, s, c, u)
+    for of_encoder, block, u in ((True, on_encoder, W), (False, on_marginal, W @ split.M)):
+        new = gradient_step(split, of_encoder, x, s, c, u)
         g = np.empty_like(u)
         for index in np.ndindex(u.shape):
             bump = np.zeros_like(u)
@@ -50,7 +49,7 @@ def test_entries_that_leave_no_step_are_held():
     v[:, 0] = 1e-12, 0.4, 0.6 - 1e-12
     s = s.copy()
     s[:, 0] = -50.0, 0.0, 0.0  # pushes the first entry below zero
-    new = gradient_marginal(split, x, s, c, v)
+    new = gradient_step(split, False, x, s, c, v)
     assert 0.0 < new[0, 0] < 2e-9
     assert abs(new[1, 0] - v[1, 0]) > 1e-6
 
@@ -60,5 +59,5 @@ def test_a_step_is_taken_even_if_no_length_decreases_enough():
     split, _, W, x, s, c = setting("ib-1", JOINTS["paper"], seed=2)
     v = W @ split.M
     far = 1e14 * np.ones_like(x)  # a constant so large that the block's value no longer changes
-    new = gradient_marginal(split, v, s + far, 0.0 * c, v)
+    new = gradient_step(split, False, v, s + far, 0.0 * c, v)
     assert np.abs(new - v).max() > 0

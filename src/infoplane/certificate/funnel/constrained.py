@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ...encoder.encoder import EncoderView
 from ...information import Array
 from ...results import Residuals, Status
 from ...sampling.leakage import LeakageBound, leakage_bound
-from ...solution import EncoderView, Solution
+from ...solution import Solution
 
 if TYPE_CHECKING:
     from ...joint.joint import Joint

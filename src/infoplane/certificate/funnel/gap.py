@@ -15,6 +15,7 @@ import numpy as np
 
 from ...information import entr
 from ...joint.joint import Joint, Support
+from ...joint.tables import dense
 from ...posterior.channel import EPS, Channel
 from ...posterior.form import constant, scaled
 from ...posterior.merge_path import agglomerative_bottleneck
@@ -61,7 +62,7 @@ def coarser(joint: Joint, letters: int) -> Joint:
     Y' is a function of Y, so that I(Y';Z) <= I(Y;Z) for every encoder, and a lower bound of beta I(Y';Z) - I(X;Z) is one of
     beta I(Y;Z) - I(X;Z).
     """
-    P = joint.p_xy.toarray() if joint.is_sparse else np.asarray(joint.p_xy)
+    P = dense(joint.p_xy)
     labels = agglomerative_bottleneck(Joint.from_counts(P.T)).labels_at(letters)
     merged = np.zeros((P.shape[0], letters))
     for y, label in enumerate(labels):

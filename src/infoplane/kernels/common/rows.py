@@ -121,8 +121,8 @@ def copy_blocks(blocks: Array, out: Array) -> None:
 
 
 @part
-def kept_rows(table: Array, keep: Flags, kept: int, normalise: bool) -> Array:
-    """A copy of the marked rows, of which there are ``kept``; each column is rescaled to sum to 1 if asked for."""
+def kept_rows(table: Array, keep: Flags, kept: int) -> Array:
+    """A copy of the marked rows, of which there are ``kept``."""
     out = np.empty((kept, table.shape[1]))
     row = 0
     for z in range(table.shape[0]):
@@ -130,11 +130,16 @@ def kept_rows(table: Array, keep: Flags, kept: int, normalise: bool) -> Array:
             for j in range(table.shape[1]):
                 out[row, j] = table[z, j]
             row += 1
-    if normalise:
-        for j in range(out.shape[1]):
-            total = 0.0
-            for z in range(kept):
-                total += out[z, j]
-            for z in range(kept):
-                out[z, j] /= total
     return out
+
+
+@part
+def normalise_columns(table: Array, floor: float) -> None:
+    """Add ``floor`` to every entry and rescale each column to sum to 1, in place."""
+    for j in range(table.shape[1]):
+        total = 0.0
+        for z in range(table.shape[0]):
+            table[z, j] += floor
+            total += table[z, j]
+        for z in range(table.shape[0]):
+            table[z, j] /= total

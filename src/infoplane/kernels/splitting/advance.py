@@ -35,22 +35,21 @@ from ..common.rows import (
     RUNNING,
     Flags,
     Integers,
-    copy_rows,
     kept_rows,
     load,
     mark_dead_in_both,
     matmul,
+    normalise_columns,
     save,
 )
 from .douglas_rachford import solver_one, solver_two
 from .encoder import argmin_encoder
-from .gradient import gradient_encoder, gradient_marginal
+from .gradient import gradient_step
 from .marginal import argmin_marginal
 from .measure import (
     augmented_lagrangian,
     is_finite,
     judge,
-    lagrangian,
     loss_and_stationarity,
     measure_run,
     record_iteration,
@@ -62,7 +61,7 @@ from .tables import Iterate, Setting, Split, State, Tables, Tail, Weights
 def _argmin(split: Split, of_encoder: bool, x: Array, s: Array, c: Array, u: Array) -> Array:
     """The argmin of one block, started at u."""
     if split.gradient:
-        return gradient_encoder(split, x, s, c, u) if of_encoder else gradient_marginal(split, x, s, c, u)
+        return gradient_step(split, of_encoder, x, s, c, u)
     return argmin_encoder(split, x, s, c, u) if of_encoder else argmin_marginal(split, x, s, c, u)
 
 
@@ -86,10 +85,19 @@ def _B(split: Split, q: Array) -> Array:
     return q if split.encoder_first else matmul(q, split.M)
 
 
-step_one = inlined(solver_one(_argmin_p, _argmin_q, _A, _B))
+@part
+def _ascent(nu: Array, t: float, c: Array, Ap: Array, Bq: Array) -> Array:
+    out = np.empty_like(nu)
+    for z in range(nu.shape[0]):
+        for j in range(nu.shape[1]):
+            out[z, j] = nu[z, j] + t * c[z, j] * (Ap[z, j] - Bq[z, j])
+    return out
+
+
+step_one = inlined(solver_one(_argmin_p, _argmin_q, _A, _B, _ascent))
 """One iteration of Solver I: p, q, nu from (split, p, q, nu, c, alpha)."""
 
-step_two = inlined(solver_two(_argmin_p, _argmin_q, _A, _B))
+step_two = inlined(solver_two(_argmin_p, _argmin_q, _A, _B, _ascent))
 """One iteration of Solver II."""
 
 # A penalty is reset only when it leaves this band around its target, so that it is constant near the limit.
@@ -98,14 +106,20 @@ FLOOR = 0.05  # smallest weight, relative to the largest rho, that an entropy co
 
 
 @part
-def retune(h: Array, mass: Array, c: Array, boost: Array, kappa: float, floor: float, may_fall: bool) -> None:
-    """Reset the entries of c that have left [LOW, HIGH] times their target, in place; those above it only if c may fall."""
+def retune(
+    h: Array, mass: Array, c: Array, boost: Array, kappa: float, floor: float, may_fall: bool, before: Array
+) -> None:
+    """Reset the entries of c that have left [LOW, HIGH] times their target, in place; those above it only if c may fall.
+
+    ``before`` gets a copy of c, which the step may raise.
+    """
     for z in range(c.shape[0]):
         for j in range(c.shape[1]):
             # 1e14 times a mass near 1 still leaves two digits beside it.
             target = min(kappa * boost[z, j] * max(abs(h[j]), floor) / max(mass[z, j], DEAD), 1e14)
             if c[z, j] < LOW * target or (may_fall and c[z, j] > HIGH * target):
                 c[z, j] = target
+            before[z, j] = c[z, j]
 
 
 @part
@@ -119,21 +133,19 @@ def remember_raises(boost: Array, c: Array, before: Array) -> None:
 STRIDE = 50  # iterations between two displacements
 
 
-@inlined
-def leap(
-    split: Split, rho: Weights, W: Array, W_1: Array, W_0: Array, nu: Array, nu_1: Array
-) -> tuple[bool, Array, Array]:
+@part
+def leap(p_x: Array, W: Array, W_1: Array, W_0: Array, nu: Array, nu_1: Array) -> tuple[bool, Array, Array]:
     """Extrapolate the slow mode from W, and W_1 and W_0 one and two strides earlier.
 
-    Returns whether the leap is to be made, and W and nu: the new ones, or those given if it is not.
+    Returns whether there is one, and W and nu where it leads, or those given if there is none.
     """
     dot, square_0, square_1, largest = 0.0, 0.0, 0.0, 0.0
     for z in range(W.shape[0]):
         for i in range(W.shape[1]):
             d_1, d_0 = W[z, i] - W_1[z, i], W_1[z, i] - W_0[z, i]
-            dot += split.p_x[i] * d_1 * d_0
-            square_0 += split.p_x[i] * d_0 * d_0
-            square_1 += split.p_x[i] * d_1 * d_1
+            dot += p_x[i] * d_1 * d_0
+            square_0 += p_x[i] * d_0 * d_0
+            square_1 += p_x[i] * d_1 * d_1
             largest = max(largest, abs(d_1))
     # Successive displacements of a cosine above 0.95 count as one mode.
     if dot <= 0.95 * math.sqrt(square_0 * square_1) or square_1 == 0.0:
@@ -149,14 +161,7 @@ def leap(
             new[z, i] = max(W[z, i] + far * (W[z, i] - W_1[z, i]), 0.1 * W[z, i])
         for j in range(nu.shape[1]):
             nu_new[z, j] = nu[z, j] + far * (nu[z, j] - nu_1[z, j])
-    for i in range(W.shape[1]):
-        total = 0.0
-        for z in range(W.shape[0]):
-            total += new[z, i]
-        for z in range(W.shape[0]):
-            new[z, i] /= total
-    if lagrangian(split, new, rho) > lagrangian(split, W, rho):
-        return False, W, nu
+    normalise_columns(new, 0.0)
     return True, new, nu_new
 
 
@@ -233,29 +238,32 @@ def _keep_last_holders(W: Array, keep: Flags) -> int:
 @inlined
 def _without_dead(split: Split, now: Iterate, keep: Flags, kept: int) -> tuple[Iterate, Tail]:
     """Only the marked clusters; the tail begins anew, since earlier iterates have other rows."""
-    W, v = kept_rows(now.W, keep, kept, True), kept_rows(now.v, keep, kept, True)
-    nu, c = kept_rows(now.nu, keep, kept, False), kept_rows(now.c, keep, kept, False)
-    boost = kept_rows(now.boost, keep, kept, False)
+    W, v, nu = kept_rows(now.W, keep, kept), kept_rows(now.v, keep, kept), kept_rows(now.nu, keep, kept)
+    c, boost = kept_rows(now.c, keep, kept), kept_rows(now.boost, keep, kept)
+    normalise_columns(W, 0.0)
+    normalise_columns(v, 0.0)
     split.m[0, 0] = np.nan
     return Iterate(W, v, nu, c, boost, matmul(W, split.M)), Tail(W, W, nu, 0)
 
 
 @inlined
-def _looked_ahead(split: Split, setting: Setting, rho: Weights, now: Iterate, tail: Tail) -> tuple[Iterate, Tail]:
+def _looked_ahead(
+    split: Split, setting: Setting, rho: Weights, width: float, now: Iterate, tail: Tail
+) -> tuple[Iterate, Tail]:
     """The iterate to go on from: the extrapolated one, if two displacements of the tail are known and allow it; else the present one.
 
-    A leap is taken only if the augmented Lagrangian, which is the loss where v = W M, does not rise by it either.
+    The loss is also the augmented Lagrangian where v = W M, as it does after a leap.
     """
     looks = tail.looks
     if looks >= 2:
-        leaped, W, nu = leap(split, rho, now.W, tail.W_1, tail.W_0, now.nu, tail.nu_1)
-        loss = lagrangian(split, now.W, rho)
+        found, W, nu = leap(split.p_x, now.W, tail.W_1, tail.W_0, now.nu, tail.nu_1)
+        loss = loss_and_stationarity(split, now.W, rho, width)[0]
         level = augmented_lagrangian(split.h, loss, now.u, now.v, now.nu, now.c, setting.encoder_first)
-        if leaped and lagrangian(split, W, rho) <= level:
+        if found and loss_and_stationarity(split, W, rho, width)[0] <= min(loss, level):
             u = matmul(W, split.M)
             split.m[0, 0] = np.nan
             _follow(split, setting, u, nu)
-            now, looks = Iterate(W, u.copy(), nu, now.c, now.boost, u), -1
+            now, looks = Iterate(W, u, nu, now.c, now.boost, u), -1
     return now, Tail(now.W, tail.W_1, now.nu, looks + 1)
 
 
@@ -289,8 +297,7 @@ def iterate(split: Split, setting: Setting, now: Iterate) -> Iterate:
 def _tune(split: Split, setting: Setting, now: Iterate, iteration: int, scale: float, c_before: Array) -> None:
     """Reset the automatic penalty, and keep a copy of it: the step may raise it."""
     mass = now.u if setting.tune_on_encoder else now.v
-    retune(split.h, mass, now.c, now.boost, setting.kappa, FLOOR * scale, iteration < setting.settled)
-    copy_rows(now.c, c_before)
+    retune(split.h, mass, now.c, now.boost, setting.kappa, FLOOR * scale, iteration < setting.settled, c_before)
 
 
 @inlined
@@ -328,7 +335,7 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
                 now = before
                 break
             state.iterations[r] += 1
-            if not is_finite(now):
+            if not is_finite(now.u, now.v, now.nu):
                 state.outcome[r], now = FAILED, before
                 break
             if automatic:
@@ -343,7 +350,7 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
             if dead > 0:
                 now, tail = _without_dead(split, now, keep, now.W.shape[0] - dead)
             elif setting.accelerate and state.iterations[r] % STRIDE == 0:
-                now, tail = _looked_ahead(split, setting, rho, now, tail)
+                now, tail = _looked_ahead(split, setting, rho, setting.width[r], now, tail)
         if not record:
             state.residuals[r, 2] = loss_and_stationarity(split, now.W, rho, setting.width[r])[1]
         _put_back(state, r, now, tail)

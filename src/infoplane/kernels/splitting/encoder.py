@@ -46,6 +46,26 @@ def convexity(split: Split) -> float:
 
 
 @part
+def pull(x: Array, s: Array, c: Array, u: Array) -> Array:
+    """s + c (x - u): minus the slope of -<s, u> + sum (c/2) (u - x)^2."""
+    out = np.empty_like(u)
+    for z in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            out[z, j] = s[z, j] + c[z, j] * (x[z, j] - u[z, j])
+    return out
+
+
+@part
+def moved(u: Array, t: float, d: Array) -> Array:
+    """u + t d."""
+    out = np.empty_like(u)
+    for z in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            out[z, j] = u[z, j] + t * d[z, j]
+    return out
+
+
+@part
 def slope_table(split: Split, W: Array, log_W: Array, on_W: float, entropies: float, decoders: float) -> Array:
     """S[z, x]: minus the slope of everything in the block but H(Z|X) and the penalty, over p(x), plus on_W log W.
 
@@ -122,11 +142,7 @@ def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array, log_W: Arr
     """
     S = slope_table(split, W, log_W, split.a[1], 1.0, 1.0)  # a_zx H(Z|X) has the slope -a_zx log W
     u = matmul(W, split.M)
-    pull = np.empty_like(u)
-    for z in range(u.shape[0]):
-        for j in range(u.shape[1]):
-            pull[z, j] = s[z, j] + c[z, j] * (x[z, j] - u[z, j])
-    uphill = matmul(pull, split.features)
+    uphill = matmul(pull(x, s, c, u), split.features)
     width = split.mirror
     score, log_new = np.empty_like(W), np.empty_like(W)
     log_total = np.empty(W.shape[1])
@@ -166,36 +182,20 @@ theorem asks of it: it is 1-strongly convex in u = W M in the norm sum c u^2, so
 
 
 @part
-def _primal(features: Array, S: Array, k: float, m: Array, log_total: Array) -> Array:
-    """W_x = softmax((S_x + m features_x)/k)."""
+def _dual(p_x: Array, features: Array, S: Array, k: float, target: Array, c: Array, m: Array) -> tuple[Array, float]:
+    """W_x = softmax((S_x + m features_x)/k), and D(m)."""
     score = matmul(m, features)
     for z in range(score.shape[0]):
         for i in range(score.shape[1]):
             score[z, i] = (score[z, i] + S[z, i]) / k
-    return softmax_columns(score, log_total)
-
-
-@part
-def _dual_value(p_x: Array, k: float, target: Array, c: Array, m: Array, log_total: Array) -> float:
-    """D(m)."""
-    value = 0.0
+    log_total = np.empty(score.shape[1])
+    W, value = softmax_columns(score, log_total), 0.0
     for z in range(m.shape[0]):
         for j in range(m.shape[1]):
             value += m[z, j] * (0.5 * m[z, j] / c[z, j] - target[z, j])
     for i in range(log_total.shape[0]):
         value += k * p_x[i] * log_total[i]
-    return value
-
-
-@inlined
-def _dual_gradient(u: Array, target: Array, c: Array, m: Array, gradient: Array) -> float:
-    """Fill gradient = m/c - target + u, u = W M; returns its largest entry."""
-    largest = 0.0
-    for z in range(m.shape[0]):
-        for j in range(m.shape[1]):
-            gradient[z, j] = m[z, j] / c[z, j] - target[z, j] + u[z, j]
-            largest = max(largest, abs(gradient[z, j]))
-    return largest
+    return W, value
 
 
 @part
@@ -215,46 +215,46 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
     Once split.stop is set what is returned means nothing.
     """
     u_before = matmul(W, split.M)
-    target, m = np.empty_like(x), np.empty_like(x)
+    m, target, gradient, zero = pull(x, s, c, u_before), np.empty_like(x), np.empty_like(x), np.zeros_like(x)
     dense = x.size <= DENSE
     known = not dense and not np.isnan(split.m[0, 0])
     for z in range(x.shape[0]):
         for j in range(x.shape[1]):
             target[z, j] = x[z, j] + s[z, j] / c[z, j]
-            m[z, j] = split.m[z, j] if known else s[z, j] + c[z, j] * (x[z, j] - u_before[z, j])
+            if known:
+                m[z, j] = split.m[z, j]
     enough = 0.0 if dense or split.inner_tol > 0.0 else SHARE * SHARE
-    log_total = np.empty(W.shape[1])
-    gradient, direction, m_new, zero = np.empty_like(m), np.empty_like(m), np.empty_like(m), np.zeros_like(m)
-    W = _primal(split.features, S, k, m, log_total)
+    W, value = _dual(split.p_x, split.features, S, k, target, c, m)
     diagonal, ray = (zero, zero) if dense else _preconditioner(split, W, k, c)
-    value = _dual_value(split.p_x, k, target, c, m, log_total)
     last = np.inf
     for _ in range(50):  # should rounding keep it moving
-        u = matmul(W, split.M)
-        largest = _dual_gradient(u, target, c, m, gradient)
+        u, largest = matmul(W, split.M), 0.0
+        for z in range(m.shape[0]):
+            for j in range(m.shape[1]):
+                gradient[z, j] = m[z, j] / c[z, j] - target[z, j] + u[z, j]
+                largest = max(largest, abs(gradient[z, j]))
         if largest <= ROUNDING or (largest <= 1e-10 and largest > 0.5 * last):
             break
         if enough > 0.0 and _square(c, gradient, zero) <= enough * _square(c, u, u_before):
             break
         last = largest
         if dense:
-            decrease = newton_direction(split, W, k, c, gradient, direction)
+            direction = newton_direction(split, W, k, c, gradient)
         else:
             share = 0.3 if enough > 0.0 else 1e-3
-            decrease = conjugate_direction(split, W, k, c, diagonal, ray, gradient, direction, share)
-        step = 1.0
+            direction = conjugate_direction(split, W, k, c, diagonal, ray, gradient, share)
+        decrease, step, before = 0.0, 1.0, m
+        for z in range(m.shape[0]):
+            for j in range(m.shape[1]):
+                decrease += direction[z, j] * gradient[z, j]
         for _ in range(40):  # 1e-12 of the full step is rounding
             if split.stop[0] != 0:
                 return W
-            for z in range(m.shape[0]):
-                for j in range(m.shape[1]):
-                    m_new[z, j] = m[z, j] - step * direction[z, j]
-            W = _primal(split.features, S, k, m_new, log_total)
-            value_new = _dual_value(split.p_x, k, target, c, m_new, log_total)
+            m = moved(before, -step, direction)
+            W, value_new = _dual(split.p_x, split.features, S, k, target, c, m)
             if value_new <= value - 1e-4 * step * decrease + ROUNDING * (1.0 + abs(value)):
                 break
             step *= 0.5
-        copy_rows(m_new, m)
         value = value_new
     if not dense:
         copy_rows(m, split.m)
@@ -262,46 +262,38 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
 
 
 @part
-def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array, direction: Array) -> float:
+def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array) -> Array:
     """Solve (diag(1/c) + sum_x (p_x/k) features features' (diag(W_x) - W_x W_x')) direction = gradient.
 
-    Returns <gradient, direction>. Rows differ by as much as the masses do, so the system is scaled to a unit diagonal first.
+    Rows differ by as much as the masses do, so the system is scaled to a unit diagonal; Cholesky reads what is below that.
     """
     n_z, n_m = gradient.shape
     n_x = W.shape[1]
-    psi = np.empty((n_z * n_m, n_x))
+    psi, scale, b = np.empty((n_z * n_m, n_x)), np.empty(n_z * n_m), np.empty(n_z * n_m)
     for z in range(n_z):
         for j in range(n_m):
+            row, diagonal = z * n_m + j, 1.0 / c[z, j]
             for i in range(n_x):
-                psi[z * n_m + j, i] = math.sqrt(split.p_x[i] / k) * W[z, i] * split.features[j, i]
+                psi[row, i] = math.sqrt(split.p_x[i] / k) * W[z, i] * split.features[j, i]
+                diagonal += split.p_x[i] / k * split.features[j, i] ** 2 * W[z, i] * max(1.0 - W[z, i], 0.0)
+            scale[row] = 1.0 / math.sqrt(diagonal)
+            b[row] = scale[row] * gradient[z, j]
     hessian = matmul(psi, psi.T)
     for row in range(n_z * n_m):
-        for column in range(n_z * n_m):
-            hessian[row, column] = -hessian[row, column]
+        z, j = row // n_m, row % n_m
+        for column in range(row):
+            total = -hessian[row, column]
+            if column >= z * n_m:
+                for i in range(n_x):
+                    total += split.p_x[i] / k * W[z, i] * split.features[j, i] * split.features[column - z * n_m, i]
+            hessian[row, column] = scale[row] * scale[column] * total
+        hessian[row, row] = 1.0
+    solve_definite(hessian, b, 1e-14)
+    direction = np.empty_like(gradient)
     for z in range(n_z):
         for j in range(n_m):
-            for l in range(n_m):
-                total = 0.0
-                for i in range(n_x):
-                    total += split.p_x[i] / k * W[z, i] * split.features[j, i] * split.features[l, i]
-                hessian[z * n_m + j, z * n_m + l] += total
-            # The sum over x is never negative, but rounding can make it so where W is 0 or 1 throughout.
-            row = z * n_m + j
-            hessian[row, row] = max(hessian[row, row], 0.0) + 1.0 / c[z, j]
-    scale = np.empty(n_z * n_m)
-    b = np.empty(n_z * n_m)
-    for row in range(n_z * n_m):
-        scale[row] = 1.0 / math.sqrt(hessian[row, row])
-        b[row] = scale[row] * gradient[row // n_m, row % n_m]
-    for row in range(n_z * n_m):
-        for column in range(n_z * n_m):
-            hessian[row, column] *= scale[row] * scale[column]
-    solve_definite(hessian, b, 1e-14)
-    decrease = 0.0
-    for row in range(n_z * n_m):
-        direction[row // n_m, row % n_m] = scale[row] * b[row]
-        decrease += direction[row // n_m, row % n_m] * gradient[row // n_m, row % n_m]
-    return decrease
+            direction[z, j] = scale[z * n_m + j] * b[z * n_m + j]
+    return direction
 
 
 @part
@@ -362,48 +354,29 @@ def _preconditioned(diagonal: Array, ray: Array, r: Array, y: Array) -> float:
 
 @part
 def conjugate_direction(
-    split: Split,
-    W: Array,
-    k: float,
-    c: Array,
-    diagonal: Array,
-    ray: Array,
-    gradient: Array,
-    direction: Array,
-    share: float,
-) -> float:
+    split: Split, W: Array, k: float, c: Array, diagonal: Array, ray: Array, gradient: Array, share: float
+) -> Array:
     """The same system by preconditioned conjugate gradients, until the norm sum c r^2 of its residual is `share` squared of the first.
 
-    Returns <gradient, direction>, which is positive however early it ends.
+    However early it ends, <gradient, direction> is positive.
     """
     r, y, zero = gradient.copy(), np.empty_like(gradient), np.zeros_like(gradient)
-    for z in range(r.shape[0]):
-        for j in range(r.shape[1]):
-            direction[z, j] = 0.0
-    first = _square(c, r, zero)
-    inner = _preconditioned(diagonal, ray, r, y)
-    d = y.copy()
+    direction, d = np.zeros_like(gradient), np.zeros_like(gradient)
+    enough, before = share * share * _square(c, r, zero), np.inf
     for _ in range(r.size):
-        if split.stop[0] != 0 or not inner > 0.0:
+        inner = _preconditioned(diagonal, ray, r, y)
+        if split.stop[0] != 0 or not inner > 0.0 or _square(c, r, zero) <= enough:
             break
-        product = hessian_product(split, W, k, c, d)
-        curvature = 0.0
-        for z in range(r.shape[0]):
-            for j in range(r.shape[1]):
-                curvature += d[z, j] * product[z, j]
-        length = inner / curvature
-        for z in range(r.shape[0]):
-            for j in range(r.shape[1]):
-                direction[z, j] += length * d[z, j]
-                r[z, j] -= length * product[z, j]
-        if _square(c, r, zero) <= share * share * first:
-            break
-        before, inner = inner, _preconditioned(diagonal, ray, r, y)
         for z in range(r.shape[0]):
             for j in range(r.shape[1]):
                 d[z, j] = y[z, j] + inner / before * d[z, j]
-    decrease = 0.0
-    for z in range(r.shape[0]):
-        for j in range(r.shape[1]):
-            decrease += direction[z, j] * gradient[z, j]
-    return decrease
+        product, curvature = hessian_product(split, W, k, c, d), 0.0
+        for z in range(r.shape[0]):
+            for j in range(r.shape[1]):
+                curvature += d[z, j] * product[z, j]
+        for z in range(r.shape[0]):
+            for j in range(r.shape[1]):
+                direction[z, j] += inner / curvature * d[z, j]
+                r[z, j] -= inner / curvature * product[z, j]
+        before = inner
+    return direction

@@ -16,8 +16,8 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.numerics import safe_log
-from ..common.rows import matmul
-from .encoder import slope_table
+from ..common.rows import matmul, normalise_columns
+from .encoder import moved, pull, slope_table
 from .measure import log_table, marginal_logs
 from .tables import Split
 
@@ -36,157 +36,77 @@ BACK = BackTracking()
 
 
 @part
-def _direction(u: Array, g: Array, first_step: float) -> tuple[Array, float]:
-    """m (g - mean_z g), and the longest valid step along it; 0 if there is none."""
-    m = np.ones_like(u)
-    d = _mean_subtracted(g, m)
-    xi = _longest_step(u, d, first_step)
-    if xi == 0.0:
-        for z in range(u.shape[0]):
-            for j in range(u.shape[1]):
-                if u[z, j] < BACK.floor:
-                    m[z, j] = 0.0
-        d = _mean_subtracted(g, m)
-        xi = _longest_step(u, d, first_step)
-    return d, xi
-
-
-@part
-def _mean_subtracted(g: Array, m: Array) -> Array:
-    """m (m g - mean_z m g)."""
-    d = np.empty_like(g)
-    for j in range(g.shape[1]):
-        mean = 0.0
-        for z in range(g.shape[0]):
-            mean += m[z, j] * g[z, j]
-        mean /= g.shape[0]
-        for z in range(g.shape[0]):
-            d[z, j] = m[z, j] * (g[z, j] - mean)
-    return d
-
-
-@part
-def _longest_step(u: Array, d: Array, first_step: float) -> float:
-    """The first of xi_0, xi_0/4, ... for which u - xi d stays in [0, 1]; 0 if all of them are too long."""
-    xi = first_step
+def gradient_step(split: Split, of_encoder: bool, x: Array, s: Array, c: Array, u: Array) -> Array:
+    """One step on the encoder block, its decoders those of the present W, or on the marginal block sum_j h_j H(v_j)."""
+    if of_encoder:
+        log_u = log_table(u)
+        log_z, log_zy = marginal_logs(split.P, split.p_y, u)
+        g = matmul(pull(x, s, c, matmul(u, split.M)), split.features)
+        S = slope_table(split, u, log_u, split.a[1], 1.0, 1.0)
+    else:
+        log_u, log_z, log_zy = u, np.zeros(0), u
+        g, S = np.empty_like(u), u
     for z in range(u.shape[0]):
-        for j in range(u.shape[1]):
-            while not 0.0 <= u[z, j] - xi * d[z, j] <= 1.0:
-                if xi <= BACK.shortest:
-                    return 0.0
-                xi *= BACK.shorter
-    return xi
-
-
-@part
-def _moved(u: Array, d: Array, xi: float) -> Array:
-    out = np.empty_like(u)
-    for z in range(u.shape[0]):
-        for j in range(u.shape[1]):
-            out[z, j] = u[z, j] - xi * d[z, j]
-    return out
-
-
-@part
-def _taken(u: Array, d: Array, xi: float) -> Array:
-    """The step itself: 1e-9 is added to every entry, and the columns are normalised."""
-    out = np.empty_like(u)
-    for j in range(u.shape[1]):
-        total = 0.0
-        for z in range(u.shape[0]):
-            out[z, j] = u[z, j] - xi * d[z, j] + BACK.floor
-            total += out[z, j]
-        for z in range(u.shape[0]):
-            out[z, j] /= total
-    return out
-
-
-@part
-def _slope(d: Array, g: Array) -> float:
-    """<d, g - mean_z g>, how fast the block falls along -d."""
-    whole = _mean_subtracted(g, np.ones_like(g))
-    total = 0.0
-    for z in range(d.shape[0]):
-        for j in range(d.shape[1]):
-            total += d[z, j] * whole[z, j]
-    return total
-
-
-@part
-def _penalty(x: Array, s: Array, c: Array, u: Array) -> float:
-    value = 0.0
-    for z in range(u.shape[0]):
-        for j in range(u.shape[1]):
-            value += 0.5 * c[z, j] * (u[z, j] - x[z, j]) ** 2 - s[z, j] * u[z, j]
-    return value
-
-
-@part
-def _marginal_value(split: Split, v: Array) -> float:
-    value = 0.0
-    for z in range(v.shape[0]):
-        for j in range(v.shape[1]):
-            value -= split.h[j] * v[z, j] * safe_log(v[z, j])
-    return value
-
-
-@part
-def gradient_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> Array:
-    """One step on the marginal block sum_j h_j H(v_j)."""
-    g = np.empty_like(v)
-    for z in range(v.shape[0]):
-        for j in range(v.shape[1]):
-            g[z, j] = -split.h[j] * (safe_log(v[z, j]) + 1.0) + c[z, j] * (v[z, j] - x[z, j]) - s[z, j]
-    d, longest = _direction(v, g, split.first_step)
-    value, slope = _marginal_value(split, v) + _penalty(x, s, c, v), _slope(d, g)
-    xi = longest
+        for i in range(u.shape[1]):
+            if of_encoder:
+                g[z, i] = -split.p_x[i] * (g[z, i] + S[z, i])
+            else:
+                g[z, i] = -split.h[i] * (safe_log(u[z, i]) + 1.0) + c[z, i] * (u[z, i] - x[z, i]) - s[z, i]
+    d, slope, longest = _direction(u, g, split.first_step)
+    value, xi = _value(split, of_encoder, x, s, c, u, log_u, log_z, log_zy), longest
     while xi > BACK.shortest:
-        v_new = _moved(v, d, xi)
-        if _marginal_value(split, v_new) + _penalty(x, s, c, v_new) <= value - BACK.armijo * xi * slope:
-            return _taken(v, d, xi)
+        trial = moved(u, -xi, d)
+        if _value(split, of_encoder, x, s, c, trial, log_u, log_z, log_zy) <= value - BACK.armijo * xi * slope:
+            break
         xi *= BACK.shorter
-    return _taken(v, d, longest)
+    new = moved(u, -xi if xi > BACK.shortest else -longest, d)
+    normalise_columns(new, BACK.floor)
+    return new
 
 
 @part
-def _encoder_value(split: Split, W: Array, log_W: Array, log_z: Array, log_zy: Array) -> float:
-    """The encoder block at W, with the decoders of the encoder whose logarithms are given."""
-    a, d = split.a, split.d
-    new_z, new_zy = marginal_logs(split.P, split.p_y, W)
-    value = 0.0
-    for z in range(W.shape[0]):
-        value -= math.exp(new_z[z]) * a[0] * new_z[z]
-        for i in range(W.shape[1]):
-            p_zx = split.p_x[i] * W[z, i]
-            value -= p_zx * (a[1] * safe_log(W[z, i]) + d[1] * (log_W[z, i] - log_z[z]))
-        for y in range(split.p_y.shape[0]):
-            p_zy = split.p_y[y] * math.exp(new_zy[z, y])
-            value -= p_zy * (a[2] * new_zy[z, y] + d[0] * (log_zy[z, y] - log_z[z]))
-    return value
-
-
-@part
-def gradient_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
-    """One step on the encoder block, its decoders those of the present W."""
-    log_W = log_table(W)
-    log_z, log_zy = marginal_logs(split.P, split.p_y, W)
-    u = matmul(W, split.M)
-    pull = np.empty_like(u)
-    for z in range(u.shape[0]):
+def _direction(u: Array, g: Array, first_step: float) -> tuple[Array, float, float]:
+    """d = m (g - mean_z m g), how fast the block falls along -d, and the longest valid step along it; 0 if there is none."""
+    d, held = np.empty_like(u), -1.0
+    while True:
+        slope, xi = 0.0, first_step
         for j in range(u.shape[1]):
-            pull[z, j] = c[z, j] * (u[z, j] - x[z, j]) - s[z, j]
-    g = matmul(pull, split.features)
-    S = slope_table(split, W, log_W, split.a[1], 1.0, 1.0)
-    for z in range(W.shape[0]):
-        for i in range(W.shape[1]):
-            g[z, i] = split.p_x[i] * (g[z, i] - S[z, i])
-    d, longest = _direction(W, g, split.first_step)
-    value, slope = _encoder_value(split, W, log_W, log_z, log_zy) + _penalty(x, s, c, u), _slope(d, g)
-    xi = longest
-    while xi > BACK.shortest:
-        W_new = _moved(W, d, xi)
-        value_new = _encoder_value(split, W_new, log_W, log_z, log_zy) + _penalty(x, s, c, matmul(W_new, split.M))
-        if value_new <= value - BACK.armijo * xi * slope:
-            return _taken(W, d, xi)
-        xi *= BACK.shorter
-    return _taken(W, d, longest)
+            mean, whole = 0.0, 0.0
+            for z in range(u.shape[0]):
+                whole += g[z, j]
+                mean += g[z, j] if u[z, j] >= held else 0.0
+            whole, mean = whole / u.shape[0], mean / u.shape[0]
+            for z in range(u.shape[0]):
+                d[z, j] = g[z, j] - mean if u[z, j] >= held else 0.0
+                slope += d[z, j] * (g[z, j] - whole)
+                while xi > 0.0 and not 0.0 <= u[z, j] - xi * d[z, j] <= 1.0:
+                    xi = xi * BACK.shorter if xi > BACK.shortest else 0.0
+        if xi > 0.0 or held > 0.0:
+            return d, slope, xi
+        held = BACK.floor
+
+
+@part
+def _value(
+    split: Split, of_encoder: bool, x: Array, s: Array, c: Array, u: Array, log_W: Array, log_z: Array, log_zy: Array
+) -> float:
+    """A block with its penalty at u; the encoder's with the decoders of the encoder whose logarithms are given."""
+    value, penalty = 0.0, 0.0
+    at = matmul(u, split.M) if of_encoder else u
+    for z in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            penalty += 0.5 * c[z, j] * (at[z, j] - x[z, j]) ** 2 - s[z, j] * at[z, j]
+            if not of_encoder:
+                value -= split.h[j] * u[z, j] * safe_log(u[z, j])
+    if of_encoder:
+        a, d = split.a, split.d
+        new_z, new_zy = marginal_logs(split.P, split.p_y, u)
+        for z in range(u.shape[0]):
+            value -= math.exp(new_z[z]) * a[0] * new_z[z]
+            for i in range(u.shape[1]):
+                p_zx = split.p_x[i] * u[z, i]
+                value -= p_zx * (a[1] * safe_log(u[z, i]) + d[1] * (log_W[z, i] - log_z[z]))
+            for y in range(split.p_y.shape[0]):
+                p_zy = split.p_y[y] * math.exp(new_zy[z, y])
+                value -= p_zy * (a[2] * new_zy[z, y] + d[0] * (log_zy[z, y] - log_z[z]))
+    return value + penalty

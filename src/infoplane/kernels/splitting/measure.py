@@ -100,7 +100,7 @@ def softmax_columns(score: Array, log_total: Array) -> Array:
 
 
 @inlined
-def _lagrangian(split: Split, W: Array, log_z: Array, log_zy: Array, rho: Weights) -> float:
+def lagrangian(split: Split, W: Array, log_z: Array, log_zy: Array, rho: Weights) -> float:
     """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y)."""
     value = 0.0
     for z in range(W.shape[0]):
@@ -113,13 +113,6 @@ def _lagrangian(split: Split, W: Array, log_z: Array, log_zy: Array, rho: Weight
 
 
 @part
-def lagrangian(split: Split, W: Array, rho: Weights) -> float:
-    """The Lagrangian at W."""
-    log_z, log_zy = marginal_logs(split.P, split.p_y, W)
-    return _lagrangian(split, W, log_z, log_zy, rho)
-
-
-@inlined
 def augmented_lagrangian(h: Array, loss: float, u: Array, v: Array, nu: Array, c: Array, encoder_first: bool) -> float:
     """L_c: the encoder block at W with its own decoders, the marginal block at v, and the penalty of A p - B q; loss = L(W), u = W M.
 
@@ -164,17 +157,8 @@ def largest_difference(U: Array, V: Array) -> float:
 def loss_and_stationarity(split: Split, W: Array, rho: Weights, width: float) -> tuple[float, float]:
     """L(W), and max |W - fixed_point(W)|: for the bottleneck max |W - BA(W)|, the residual of the self-consistent equations."""
     log_z, log_zy = marginal_logs(split.P, split.p_y, W)
-    loss = _lagrangian(split, W, log_z, log_zy, rho)
+    loss = lagrangian(split, W, log_z, log_zy, rho)
     return loss, largest_difference(W, fixed_point(split, W, log_z, log_zy, rho, width))
-
-
-@part
-def _sum(table: Array) -> float:
-    total = 0.0
-    for z in range(table.shape[0]):
-        for j in range(table.shape[1]):
-            total += table[z, j]
-    return total
 
 
 @part
@@ -212,10 +196,14 @@ def _dual_residual(c: Array, q: Array, q_old: Array) -> float:
     return largest
 
 
-@inlined
-def is_finite(new: Iterate) -> bool:
+@part
+def is_finite(u: Array, v: Array, nu: Array) -> bool:
     """Whether all entries are finite; their sum is not if one is not, while a largest entry would pass over a NaN."""
-    return math.isfinite(_sum(new.u) + _sum(new.v) + _sum(new.nu))
+    total = 0.0
+    for z in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            total += u[z, j] + v[z, j] + nu[z, j]
+    return math.isfinite(total)
 
 
 @inlined

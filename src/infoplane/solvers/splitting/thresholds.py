@@ -44,6 +44,7 @@ from ...encoder.encoder import check_encoder
 from ...errors import InvalidOptionError, PenaltyWarning
 from ...information import Array
 from ...joint.joint import Joint, check_joint
+from ...joint.tables import dense
 from ...problem import MarkovLagrangian, check_problem
 from ...results import Result
 from .formulations import Formulation, choose
@@ -277,7 +278,7 @@ def formulation_threshold(
             "Nothing is proven of it."
         )
     seen_x, seen_y = joint.support()
-    P = (joint.p_xy.toarray() if joint.is_sparse else joint.p_xy)[np.ix_(seen_x, seen_y)]
+    P = dense(joint.p_xy)[np.ix_(seen_x, seen_y)]
     p_x, p_y = P.sum(axis=1), P.sum(axis=0)
     v = check_encoder(joint, encoder)[:, seen_x] @ split.constraint(p_x, P / p_y)
     if v.min() <= 0.0:
@@ -376,7 +377,7 @@ def penalty_threshold(
         warnings.warn(f"{theorem} as printed is not true. {why}", PenaltyWarning, stacklevel=2)
     seen_x, seen_y = joint.support()
     W = check_encoder(joint, encoder)[:, seen_x]
-    p_xy = joint.p_xy.toarray() if joint.is_sparse else joint.p_xy
+    p_xy = dense(joint.p_xy)
     P = p_xy[np.ix_(seen_x, seen_y)]
     p_x, p_y = P.sum(axis=1), P.sum(axis=0)
     K = P / p_y

@@ -20,8 +20,7 @@ from ...kernels.common.rows import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, S
 from ...posterior.task_form import TINY
 from ...problem import MarkovLagrangian
 from ..base import Solver
-from ..job import Iteration, Job
-from ..plain import STILL, PlainState
+from ..job import STILL, Iteration, Job, PlainState
 from .task_map import alive, form_of, task_refusal
 
 PENALTY_FACTOR = 1.6

@@ -21,8 +21,7 @@ from ...posterior.task_form import TINY, TaskForm
 from ...problem import MarkovLagrangian
 from ...task_problem import TaskLagrangian
 from ..base import Solver
-from ..job import Iteration, Job, work_of
-from ..plain import STILL, PlainState
+from ..job import STILL, Iteration, Job, PlainState, work_of
 
 
 def task_refusal(problem: MarkovLagrangian) -> str | None:

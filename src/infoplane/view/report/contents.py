@@ -22,7 +22,7 @@ from ...information import Array, bits
 from ...joint.joint import Joint
 from ...joint.mixing import target_weights, targets_of
 from ...joint.task_joint import TaskJoint
-from ...problem import FAMILIES, named_family
+from ...problem import FAMILIES
 from ...results import Status, Trace
 from ...solution import Solution
 from ...storage.files import to_json
@@ -88,7 +88,7 @@ def contents(
     encoders, letters = _encoders(frontier, answers, best, outcomes, allowance)
     recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
     suggestion, drawn_as = stored.suggest(notation, by="knee"), groups(frontier)
-    written = named_family(frontier.runs[0].problem).notation(notation)
+    written = frontier.runs[0].problem.record.notation(notation)
     enclosure = stored.enclosure() if is_enclosed(stored.runs) else None
     return {
         "title": title,
@@ -145,7 +145,7 @@ def _as_read(frontier: Frontier) -> tuple[Frontier, list[int], list[int]]:
 
 def _summary(frontier: Frontier) -> str:
     joint, runs = frontier.joint, frontier.runs
-    families = ", ".join(dict.fromkeys(named_family(run.problem).title for run in runs))
+    families = ", ".join(dict.fromkeys(run.problem.record.title for run in runs))
     parameters = len({run.parameter for run in runs})
     converged = sum(run.status.converged for run in runs)
     ys = {"Y": joint}

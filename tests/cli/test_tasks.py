@@ -1,4 +1,4 @@
-"""``infoplane solve TABLE --keep COLS --hide COLS``: numbers that are true, caps that are kept, and what is refused."""
+"""``--keep COLS --hide COLS`` in ``solve`` and ``frontier``: numbers that are true, caps that are kept, and what is refused."""
 
 import numpy as np
 import pandas as pd

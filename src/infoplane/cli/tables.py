@@ -1,0 +1,270 @@
+"""What the cells of a table mean: labels, counts, numbers and dates to be binned, and what is missing.
+
+In a text every value is a label: ``NA`` and ``null`` are labels like any other, and only an empty cell is a missing value, which is an
+error unless ``--missing`` says otherwise. A column whose values are all written as whole numbers becomes numbers; any other keeps its
+text, so that ``007`` is not 7. Where cells have types a value is a label as it is: ``1``, ``true`` and ``"1"`` are three.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..checks import extra
+from ..errors import InvalidJointError
+from ..formatting import alternatives, counted, shortened
+from ..joint.binning import CALENDAR, as_time
+from ..joint.joint import Joint
+from ..joint.tables import is_missing
+from .files import ARROW, Place, TableRows, dataset_of, kind_of, located, readable, text_of
+from .flags import whole_number_of
+from .output import note
+
+WEIGHT = "\0count"
+"""The name of the column of weights: no column of a file can have it."""
+
+
+def check_column(header: list[str], name: str) -> None:
+    """Refuse a name that is not there, or there more than once."""
+    if header.count(name) > 1:
+        raise InvalidJointError(f"the column {name!r} is there {header.count(name)} times; rename one of them.")
+    if name not in header:
+        # As they are typed: a name with a comma in double quotes.
+        names = [f'"{one}"' if "," in one else one for one in header]
+        raise InvalidJointError(f"there is no column {name!r}; expected {alternatives(name, names)}.")
+
+
+def header_of(path: Path) -> list[str]:
+    """The names of a table's columns."""
+    with readable(path):
+        return TableRows(path).header()
+
+
+def read_columns(
+    place: Place, names: Sequence[str], count: str | None, bins: Mapping[str, int | str], missing: str | None
+) -> tuple[Any, str | None]:
+    """The named columns as a frame that `Joint.from_frame` takes, and the column of it that has the weights."""
+    if isinstance(place, Path) and kind_of(place) in ARROW:
+        return _read_dataset(place, names, count, missing), count
+    return _counted_rows(place, names, count, bins, missing), WEIGHT
+
+
+def _read_dataset(path: Path, names: Sequence[str], count: str | None, missing: str | None) -> Any:
+    dataset = dataset_of(path)
+    for name in (*names, *(() if count is None else (count,))):
+        check_column(dataset.schema.names, name)
+    if missing == "drop":
+        field = extra("pyarrow.compute", "Parquet files need pyarrow", "parquet").field
+        incomplete = reduce(or_, (field(name).is_null(nan_is_null=True) for name in names))
+        _said_dropped(path, dataset.count_rows(filter=incomplete), dataset.count_rows())
+    return dataset
+
+
+def _said_dropped(place: Place, dropped: int, rows: int) -> None:
+    if dropped:
+        note(f"{place}: {dropped:,} of {counted(rows, 'row')} left out, since a value is missing.")
+
+
+def _counted_rows(
+    place: Place, names: Sequence[str], count: str | None, bins: Mapping[str, int | str], missing: str | None
+) -> Any:
+    """A frame with one row for each combination of values that occurs, and the number of samples that have it, called `WEIGHT`."""
+    rows = TableRows(place)
+    header = rows.header()
+    for name in (*names, *(() if count is None else (count,))):
+        check_column(header, name)
+    names = list(dict.fromkeys(names))
+    columns = [_Column(rows, name, header.index(name), bins.get(name)) for name in names]
+    weight = None if count is None else header.index(count)
+    amounts: dict[tuple[Any, ...], float] = {}
+    seen = incomplete = 0
+    for line, row in rows:
+        seen += 1
+        cells = [column.value(row, line) for column in columns]
+        if None in cells:
+            incomplete += 1
+            if missing not in ("drop", "category"):
+                raise InvalidJointError(
+                    f"line {line} has an empty cell in column {names[cells.index(None)]!r}. Leave the row out (--missing drop), or give "
+                    "what is missing a label (--missing category)."
+                )
+        amount = 1.0 if weight is None else rows.count(row[weight], line, str(count))
+        # 1, True and 1.0 are equal to Python: with their types they are three, which the joint then refuses.
+        key = (*cells, *map(type, cells))
+        amounts[key] = amounts.get(key, 0.0) + amount
+    if missing == "drop":
+        _said_dropped(place, incomplete, seen)
+    kinds = {column.name: None if column.dates else float for column in columns if column.rule is not None}
+    values = {name: [key[at] for key in amounts] for at, name in enumerate(names)}
+    return _framed(rows, values, kinds).assign(**{WEIGHT: np.fromiter(amounts.values(), float, count=len(amounts))})
+
+
+class _Column:
+    """The values of a column: labels; if it is to be binned, dates if the rule or the first cell says so, else numbers."""
+
+    def __init__(self, rows: TableRows, name: str, at: int, rule: int | str | None) -> None:
+        self.rows, self.name, self.at, self.rule = rows, name, at, rule
+        self.dates = True if rule in CALENDAR else None
+
+    def value(self, row: list[Any], line: int) -> Any:
+        """That of a row, None if its cell is empty."""
+        cell = row[self.at]
+        if isinstance(cell, (list, dict)):
+            raise InvalidJointError(
+                f"line {line}, column {self.name!r}: found {shortened(str(cell), 40)} where one value is expected."
+            )
+        if _is_empty(cell) or self.rule is None:
+            return None if _is_empty(cell) else cell
+        if self.dates is None:
+            self.dates = _date_of(cell) is not None
+        if not self.dates:
+            return self.rows.number(cell, line, self.name)
+        found = _date_of(cell)
+        if found is None:
+            raise InvalidJointError(
+                f"line {line}, column {self.name!r}: found {cell!r} where a date such as 2024-03-31 is expected."
+            )
+        return found
+
+
+def read_frame(name: str, needed: Sequence[str] = (), numbers: Sequence[str] = ()) -> Any:
+    """Every row of a table with all its columns, those ``needed`` among them, as a pandas frame; None where a cell is empty.
+
+    ``numbers`` are read as such.
+    """
+    place = located(name)
+    with readable(place):
+        rows = TableRows(place)
+        header = rows.header()
+        for column in (*header, *numbers):
+            check_column(header, column)
+        cells: list[list[Any]] = [[] for _ in header]
+        for line, row in rows:
+            for column, values, cell in zip(header, cells, row, strict=True):
+                value = None if _is_empty(cell) else cell
+                values.append(rows.number(value, line, column) if column in numbers and value is not None else value)
+        if not cells or not cells[0]:
+            raise InvalidJointError("a table must have at least one row beside its header; found none.")
+    for column in needed:
+        check_column(header, column)
+    return _framed(rows, dict(zip(header, cells, strict=True)), dict.fromkeys(numbers, float))
+
+
+def _framed(rows: TableRows, columns: Mapping[str, list[Any]], kinds: Mapping[str, Any]) -> Any:
+    """A frame: columns of a known type, and others of labels, which in a text may all be whole numbers."""
+    import pandas as pd
+
+    def typed(name: str, cells: list[Any]) -> Any:
+        labels = _whole_numbers(cells) if rows.is_text and name not in kinds else cells
+        return pd.Series(labels, dtype=kinds.get(name, object))
+
+    return pd.DataFrame({name: typed(name, cells) for name, cells in columns.items()})
+
+
+def read_matrix(path: Path) -> list[list[float]]:
+    """Numbers only, in rows of one length."""
+    rows = TableRows(path)
+    matrix: list[list[float]] = []
+    for line, row in rows:
+        if matrix and len(row) != len(matrix[0]):
+            raise InvalidJointError(f"line {line} has {len(row)} numbers, the first has {len(matrix[0])}.")
+        matrix.append([rows.number(cell, line, at) for at, cell in enumerate(row, 1)])
+    return matrix
+
+
+def read_wide(place: Place, smoothing: float, least: int) -> Joint:
+    """A joint from a table with labels in its first column and row, and at least so many columns of counts."""
+    rows = TableRows(place)
+    header = rows.header()
+    if len(header) < 1 + least:
+        raise InvalidJointError(f"it needs a column of labels and at least {counted(least, 'column')} of counts.")
+    labels, counts = _labels_and_numbers(rows, header, 1, rows.count)
+    if not counts:
+        raise InvalidJointError("it has no row below the first.")
+    return Joint.from_counts(
+        np.array(counts),
+        smoothing,
+        _whole_numbers([label for (label,) in labels]),
+        _whole_numbers(header[1:]),
+        header[0] or "x",
+        "y",
+    )
+
+
+def read_prior(path: Path, names: int) -> dict[Any, float]:
+    """p(x) by label, from a table whose last column has the probabilities, below a header."""
+    rows = TableRows(path)
+    header = rows.header()
+    if len(header) != names + 1:
+        raise InvalidJointError(
+            f"a prior has {counted(names, 'column')} of labels, then one of probabilities; found {counted(len(header), 'column')}."
+        )
+    cells, masses = _labels_and_numbers(rows, header, names, rows.number)
+    columns = [_whole_numbers([row[at] for row in cells]) for at in range(names)]
+    labels = columns[0] if names == 1 else list(zip(*columns, strict=True))
+    label, often = Counter(labels).most_common(1)[0] if labels else (None, 0)
+    if often > 1:
+        raise InvalidJointError(f"a prior has each x once; found {label!r} {often} times.")
+    return {label: mass for label, (mass,) in zip(labels, masses, strict=True)}
+
+
+def read_encoder(path: Path, joint: Joint) -> Any:
+    """p(z|x) as a frame, a row per x, from a table with the labels of the joint's x in its first columns and a column for each z.
+
+    Labels are told by how they are written, so that dates, truth values and bins come back as what they were.
+    """
+    import pandas as pd
+
+    names = len(joint.x_names)
+    written = {
+        tuple(map(str, label if isinstance(label, tuple) and names > 1 else (label,))): label
+        for label in joint.x_labels
+    }
+    with readable(path):
+        rows = TableRows(path)
+        header = rows.header()
+        cells, table = _labels_and_numbers(rows, header, names, rows.number)
+    labels = [written.get(row, row if names > 1 else row[0]) for row in cells]
+    return pd.DataFrame(table, index=pd.Index(labels, tupleize_cols=names > 1), columns=header[names:])
+
+
+def _labels_and_numbers(
+    rows: TableRows, header: list[str], names: int, read: Callable[[Any, int, str], float]
+) -> tuple[list[tuple[str, ...]], list[list[float]]]:
+    """Row by row the texts of the first columns, and the numbers of the others."""
+    labels, numbers = [], []
+    for line, row in rows:
+        labels.append(tuple(map(text_of, row[:names])))
+        numbers.append([read(cell, line, name) for cell, name in zip(row[names:], header[names:], strict=True)])
+    return labels, numbers
+
+
+def _date_of(cell: Any) -> datetime | None:
+    """A date, or one written as ISO 8601 has it, with or without the time; not the digits of a number."""
+    try:
+        if isinstance(cell, str):
+            return datetime.fromisoformat(cell.strip()) if "-" in cell[1:] else None
+        return as_time(cell) if isinstance(cell, date) else None
+    except ValueError:
+        return None
+
+
+def _is_empty(cell: Any) -> bool:
+    return bool(cell == "") or is_missing(cell)
+
+
+def _whole_numbers(cells: list[Any]) -> list[Any]:
+    """The cells as whole numbers if that loses nothing, else as they are; None stays."""
+    try:
+        numbers = {cell: whole_number_of(cell) for cell in set(cells) - {None}}
+    except ValueError:
+        return cells
+    is_exact = all(str(number) == cell for cell, number in numbers.items())
+    return [None if cell is None else numbers[cell] for cell in cells] if is_exact else cells
