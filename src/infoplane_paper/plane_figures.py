@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from .drawing import Row
+from .drawing import Row, draw_multiples
 from .methods import BASELINE, KINDS, Method
 from .pieces import Certified, Merges, Piece, Private, Starts, Sweep
 from .planes import higher, leaks_less, left_their_start, less_than_merging, more_points, recovers, spans_more, stuck
 from .points import Points
 from .runs import SEPARATOR, Runs, with_other_settings
 from .settings import Scale
-from .verdict import Finding, all_of
+from .verdict import Figure, Finding, all_of
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,18 @@ def _row(name: str, here: Points, certified: Points) -> Row:
     row["lower_bound_bits"] = bound
     row["gap_bits"] = row["loss_bits"] - bound
     return row
+
+
+def plane_figure(planes: Sequence[Plane], **said: Any) -> Figure:
+    """A figure of one plane or several: what is said of it, and its claims."""
+    return Figure(
+        pieces=lambda scale: [piece for plane in planes for piece in plane.pieces(scale)],
+        table=plane_table,
+        redraw=partial(draw_multiples, planes=planes),
+        see="One solver a panel, in grey the proven frontier: no encoder lies on its shaded side. A mark is the best converged run of one "
+        "parameter; circles: the authors' way; squares: our steps at the paper's c; crosses: with automatic c.",
+        **said,
+    )
 
 
 # -- questions ---------------------------------------------------------------------------------------------------------

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..drawing import draw_multiples
 from ..methods import WAYS
-from ..plane_figures import Plane, explores_more, plane_table
-from ..verdict import Claim, Figure, Finding
+from ..plane_figures import Plane, explores_more, plane_figure
+from ..verdict import Claim, Finding
 
 SOLVERS = {"ib-1v": (128.0, 1.0)}
 """Penalty and relaxation."""
@@ -17,13 +16,12 @@ PLANE = Plane(
 )
 
 
-FIGURE = Figure(
+FIGURE = plane_figure(
+    [PLANE],
     name="bottleneck-heart",
     title="Information plane of the bottleneck, heart data",
     paper="ib-1v (c 128) spans the plane with more points of the frontier than Blahut-Arimoto, to be seen in [0, 0.5] bits.",
     where="Section V-C",
-    pieces=PLANE.pieces,
-    table=plane_table,
     claims=(
         Claim(
             "ib-1v-best-heart",
@@ -38,7 +36,4 @@ FIGURE = Figure(
             partial(explores_more, title="heart", solver="ib-1v", high=0.5),
         ),
     ),
-    see="One solver a panel, in grey the proven frontier: no encoder lies on its shaded side. A mark is the best converged run of one "
-    "parameter; circles: the authors' way; squares: our steps at the paper's c; crosses: with automatic c.",
-    redraw=partial(draw_multiples, planes=[PLANE]),
 )

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
-from ..drawing import draw_multiples
-from ..pieces import Piece
 from ..plane_figures import (
     Plane,
     against_merging,
     below_merging,
     compared,
     more_than_merging,
-    plane_table,
+    plane_figure,
     stuck_on,
 )
-from ..settings import FUNNEL_PENALTY, Scale
-from ..verdict import Claim, Figure
+from ..settings import FUNNEL_PENALTY
+from ..verdict import Claim
 
 SOLVERS = {"pf-2": (FUNNEL_PENALTY, 1.618), "pf-2v": (FUNNEL_PENALTY, 1.0)}
 """Penalty, which is open, and relaxation."""
@@ -32,20 +29,14 @@ PLANES = {
 """By title; Section V's clusters, trials and grid of beta."""
 
 
-def pieces(scale: Scale) -> Sequence[Piece]:
-    """For both joints both solvers, Merge-Two, the certified optima, and the gradient runs under other settings."""
-    return [piece for plane in PLANES.values() for piece in plane.pieces(scale)]
-
-
-FIGURE = Figure(
+FIGURE = plane_figure(
+    [*PLANES.values()],
     name="funnel-planes",
     title="Information planes of the funnel, 3 x 3 data",
     paper="On the uniform data pf-2 (alpha 1.618) leaks less than pf-2v (alpha 1); on the non-uniform data pf-2v does, for I(X;Z) in [0.8, "
     "1.2] bits. Against Merge-Two the better solver has its points and leaks less between them; on the uniform data pf-2 has a "
     "local minimum near 0.9 bits.",
     where="Section V-B",
-    pieces=pieces,
-    table=plane_table,
     claims=(
         Claim(
             "pf-2-leaks-less-uniform",
@@ -78,7 +69,4 @@ FIGURE = Figure(
             partial(more_than_merging, title="uniform", solver="pf-2", high=0.9),
         ),
     ),
-    see="One solver a panel, in grey the proven frontier: no encoder lies on its shaded side. A mark is the best converged run of one "
-    "parameter; circles: the authors' way; squares: our steps at the paper's c; crosses: with automatic c.",
-    redraw=partial(draw_multiples, planes=[*PLANES.values()]),
 )

@@ -13,8 +13,7 @@ from infoplane.kernels.splitting.advance import retune
 from infoplane.kernels.splitting.tables import Iterate, Split, Tail
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from infoplane.solvers.splitting.formulations import FORMULATIONS
-from infoplane.solvers.splitting.solver import DouglasRachford
-from infoplane.solvers.splitting.thresholds import SETTLED
+from infoplane.solvers.splitting.solver import SETTLED, DouglasRachford
 from interpreted import interpreted
 from recursions import STEPS, problem_for, python_iterates
 
@@ -92,9 +91,12 @@ def test_a_leap_that_raises_the_loss_or_follows_no_single_mode_is_refused():
     np.testing.assert_array_equal(W, away)
 
     def looked_ahead(before, earlier):
-        u, setting = away @ split().M, SimpleNamespace(encoder_first=False, order=1, proximal=0.0)
+        u, setting = (
+            away @ split().M,
+            SimpleNamespace(encoder_first=False, order=1, proximal=0.0, rho=PROBLEM.rho, width=PROBLEM.width),
+        )
         now, looked = Iterate(away, u, nu, np.ones_like(nu), np.ones_like(nu), u), Tail(before, earlier, nu, 2)
-        return loop._looked_ahead(split(), setting, PROBLEM.rho, PROBLEM.width, now, looked)
+        return loop._looked_ahead(split(), setting, now, looked)
 
     for side, leaps in ((1, False), (-1, True)):  # moving away from the optimum, or towards it, slowing down
         now, looked = looked_ahead(away - side * uphill, away - side * 3 * uphill)

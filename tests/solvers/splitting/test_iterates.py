@@ -27,8 +27,8 @@ def augmented(batch, point, c):
     """L_c from the slow twins."""
     tables, setting = batch.tables, batch.setting
     gap = (point.W @ tables.M - point.v) * (1.0 if setting.encoder_first else -1.0)
-    own = twins.encoder_value(tables.P, point.W, point.W, setting.a[0], setting.d[0])
-    return own + twins.marginal_value(point.v, setting.h[0]) + float((point.nu * gap + 0.5 * c * gap * gap).sum())
+    own = twins.encoder_value(tables.P, point.W, point.W, setting.a, setting.d)
+    return own + twins.marginal_value(point.v, setting.h) + float((point.nu * gap + 0.5 * c * gap * gap).sum())
 
 
 def check(joint, formulation, options, iterations=60):

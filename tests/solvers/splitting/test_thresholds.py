@@ -8,7 +8,6 @@ import pytest
 import infoplane as ip
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.thresholds import (
-    automatic_factor,
     descent,
     descent_threshold,
     over_relaxed,
@@ -313,6 +312,6 @@ def test_automatic_factor_clears_the_theorem_even_at_the_edge_of_its_band():
     from infoplane.kernels.splitting.advance import LOW
 
     for alpha in (0.5, 1.0, 1.618, 1.8):
-        assert LOW * automatic_factor(FORMULATIONS["ib-1"], alpha) > max(1.0, 2.0 / alpha)
-        assert LOW * automatic_factor(FORMULATIONS["ib-1v"], alpha) > 2.0 / (2.0 - alpha)
-    assert automatic_factor(FORMULATIONS["ib-2"], 2.0) == automatic_factor(FORMULATIONS["ib-2"], 1.99)
+        assert LOW * FORMULATIONS["ib-1"].automatic_factor(alpha) > max(1.0, 2.0 / alpha)
+        assert LOW * FORMULATIONS["ib-1v"].automatic_factor(alpha) > 2.0 / (2.0 - alpha)
+    assert FORMULATIONS["ib-2"].automatic_factor(2.0) == FORMULATIONS["ib-2"].automatic_factor(1.99)

@@ -54,7 +54,7 @@ from .measure import (
     measure_run,
     record_iteration,
 )
-from .tables import Iterate, Setting, Split, State, Tables, Tail, Weights
+from .tables import Iterate, Setting, Split, State, Tables, Tail
 
 
 @inlined
@@ -166,8 +166,8 @@ def leap(p_x: Array, W: Array, W_1: Array, W_0: Array, nu: Array, nu_1: Array) -
 
 
 @part
-def split_of(tables: Tables, setting: Setting, state: State, r: int, scale: float) -> Split:
-    """The data that the steps of run r need."""
+def _split(tables: Tables, setting: Setting, m: Array, scale: float) -> Split:
+    """The data that the steps of a run need."""
     return Split(
         tables.p_x,
         tables.p_y,
@@ -175,9 +175,9 @@ def split_of(tables: Tables, setting: Setting, state: State, r: int, scale: floa
         tables.T,
         tables.M,
         tables.features,
-        setting.h[r],
-        (setting.a[r, 0], setting.a[r, 1], setting.a[r, 2]),
-        (setting.d[r, 0], setting.d[r, 1]),
+        setting.h,
+        setting.a,
+        setting.d,
         setting.inner,
         setting.inner_tol,
         setting.kappa > 0.0,
@@ -187,7 +187,7 @@ def split_of(tables: Tables, setting: Setting, state: State, r: int, scale: floa
         setting.gradient,
         setting.encoder_first,
         setting.stop,
-        state.m[r],
+        m,
     )
 
 
@@ -247,9 +247,7 @@ def _without_dead(split: Split, now: Iterate, keep: Flags, kept: int) -> tuple[I
 
 
 @inlined
-def _looked_ahead(
-    split: Split, setting: Setting, rho: Weights, width: float, now: Iterate, tail: Tail
-) -> tuple[Iterate, Tail]:
+def _looked_ahead(split: Split, setting: Setting, now: Iterate, tail: Tail) -> tuple[Iterate, Tail]:
     """The iterate to go on from: the extrapolated one, if two displacements of the tail are known and allow it; else the present one.
 
     The loss is also the augmented Lagrangian where v = W M, as it does after a leap.
@@ -257,9 +255,9 @@ def _looked_ahead(
     looks = tail.looks
     if looks >= 2:
         found, W, nu = leap(split.p_x, now.W, tail.W_1, tail.W_0, now.nu, tail.nu_1)
-        loss = loss_and_stationarity(split, now.W, rho, width)[0]
+        loss = loss_and_stationarity(split, now.W, setting.rho, setting.width)[0]
         level = augmented_lagrangian(split.h, loss, now.u, now.v, now.nu, now.c, setting.encoder_first)
-        if found and loss_and_stationarity(split, W, rho, width)[0] <= min(loss, level):
+        if found and loss_and_stationarity(split, W, setting.rho, setting.width)[0] <= min(loss, level):
             u = matmul(W, split.M)
             split.m[0, 0] = np.nan
             _follow(split, setting, u, nu)
@@ -316,14 +314,13 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
     the other two residuals are small, and at the end.
     """
     record, automatic = trace.shape[2] > 0, setting.kappa > 0.0
+    scale = max(abs(setting.rho[0]), abs(setting.rho[1]), abs(setting.rho[2]))
     for r in range(steps.size):
         if steps[r] == 0:
             continue
         if setting.stop[0] != 0:
             break
-        rho = (setting.rho[r, 0], setting.rho[r, 1], setting.rho[r, 2])
-        scale = max(abs(rho[0]), abs(rho[1]), abs(rho[2]))
-        split = split_of(tables, setting, state, r, scale)
+        split = _split(tables, setting, state.m[r], scale)
         now, tail = _fetched(tables, state, r)
         c_before, keep = np.empty_like(now.c), np.empty(now.W.shape[0], dtype=np.bool_)
         for step in range(steps[r]):
@@ -340,7 +337,7 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
                 break
             if automatic:
                 remember_raises(now.boost, now.c, c_before)
-            loss = measure_run(split, setting, state, r, now, before, rho, record)
+            loss = measure_run(split, setting, state, r, now, before, record)
             if record:
                 record_iteration(split, setting, now, loss, state.residuals[r], trace[r, step])
             state.outcome[r] = judge(setting, state, r, now, before)
@@ -350,7 +347,7 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
             if dead > 0:
                 now, tail = _without_dead(split, now, keep, now.W.shape[0] - dead)
             elif setting.accelerate and state.iterations[r] % STRIDE == 0:
-                now, tail = _looked_ahead(split, setting, rho, setting.width[r], now, tail)
+                now, tail = _looked_ahead(split, setting, now, tail)
         if not record:
-            state.residuals[r, 2] = loss_and_stationarity(split, now.W, rho, setting.width[r])[1]
+            state.residuals[r, 2] = loss_and_stationarity(split, now.W, setting.rho, setting.width)[1]
         _put_back(state, r, now, tail)

@@ -208,7 +208,7 @@ def is_finite(u: Array, v: Array, nu: Array) -> bool:
 
 @inlined
 def measure_run(
-    split: Split, setting: Setting, state: State, r: int, now: Iterate, old: Iterate, rho: Weights, record: bool
+    split: Split, setting: Setting, state: State, r: int, now: Iterate, old: Iterate, record: bool
 ) -> float:
     """Fill the residuals of run r, and return its loss; stationarity and loss only if they are needed."""
     q, q_old = (now.v, old.v) if setting.encoder_first else (now.u, old.u)
@@ -216,7 +216,7 @@ def measure_run(
     state.residuals[r, 0], state.residuals[r, 1] = primal, dual
     loss = 0.0
     if record or (primal <= setting.tol and dual <= setting.tol):
-        loss, state.residuals[r, 2] = loss_and_stationarity(split, now.W, rho, setting.width[r])
+        loss, state.residuals[r, 2] = loss_and_stationarity(split, now.W, setting.rho, setting.width)
     return loss
 
 

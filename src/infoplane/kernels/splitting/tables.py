@@ -30,13 +30,13 @@ class Tables(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a batch is to do. Runs may differ in rho, and so in h, a and d, which have one row per run."""
+    """What the runs of a batch are to do."""
 
-    rho: Array  # (R, 3)        rho_z, rho_zx, rho_zy
-    width: Array  # (R,)        how the stationarity residual is scaled, see measure.fixed_point
-    h: Array  # (R, m)          weight of each marginal column's entropy
-    a: Array  # (R, 3)          a_z, a_zx, a_zy
-    d: Array  # (R, 2)          d_y, d_x
+    rho: Weights  # rho_z, rho_zx, rho_zy
+    width: float  # how the stationarity residual is scaled, see measure.fixed_point
+    h: Array  # (m,)            weight of each marginal column's entropy
+    a: Weights  # a_z, a_zx, a_zy
+    d: Weights  # d_y, d_x
     order: int  # 1 or 2: Solver I or II
     encoder_first: bool  # is the encoder the block p (else q)?
     inner: int  # majorise-minimise steps per argmin, at most

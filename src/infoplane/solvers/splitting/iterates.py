@@ -13,6 +13,7 @@ import numpy as np
 from ...information import Array
 from ...joint.joint import Joint, Support, check_joint
 from ...kernels.common.rows import AUGMENTED
+from ...kernels.splitting.tables import State
 from ...problem import MarkovLagrangian, check_problem
 from ...runtime.budget import Budget
 from ..base import advanced
@@ -87,23 +88,20 @@ def iterates(
     options, given = RunOptions(tol=tol, max_iter=max_iter), make_starts(joint, None, 1, seed_sequence(0), start)
     budget = Budget(iterations=options.max_iter)
     iteration = solver.begin(Job(Support(joint), problem, given, options.tol, record=True, budget=budget))
-    state = iteration.state
 
-    def now(augmented: float) -> Standing:
-        alive = int(state.alive[0])
-        tables = [np.zeros_like(table[0]) for table in (state.W, state.v, state.nu, state.c)]
-        for copy, table in zip(tables, (state.W, state.v, state.nu, state.c), strict=True):
-            copy[:alive] = table[0, :alive]
-        W, v, nu, c = tables
-        return Standing(W, v, nu, c, augmented)
-
-    yield now(np.nan)
+    yield _standing(iteration.state)
     going = True
     while going:
         going = advanced(iteration, 1)
         trace = iteration.recorded[0].pop()
         if len(trace):
-            yield now(float(trace[-1, AUGMENTED]))
+            yield _standing(iteration.state)._replace(augmented=float(trace[-1, AUGMENTED]))
+
+
+def _standing(state: State, rows: int | None = None) -> Standing:
+    """Copies of the first rows of the only run."""
+    W, v, nu, c = (table[0, :rows].copy() for table in (state.W, state.v, state.nu, state.c))
+    return Standing(W, v, nu, c)
 
 
 class Step(NamedTuple):
@@ -130,19 +128,17 @@ def watched(iteration: SplittingIteration) -> Iterator[Step | None]:
     That is in the first one, before nu is a gradient; where a cluster was dropped; where the argmin had to raise a row's penalty; and
     after leaps, so that ``acceleration=False`` is what to watch.
     """
-    state, alpha, h = iteration.state, iteration.setting.alpha, iteration.setting.h[0]
+    state, alpha, h = iteration.state, iteration.setting.alpha, iteration.setting.h
 
     def now() -> tuple[Standing, Array]:
         alive = int(state.alive[0])
-        W, v, nu, c, boost = (table[0, :alive].copy() for table in (state.W, state.v, state.nu, state.c, state.boost))
-        return Standing(W, v, nu, c), boost
+        return _standing(state, alive), state.boost[0, :alive].copy()
 
     (before, boost), going, first = now(), True, True
     while going:
         going = advanced(iteration, 1)
         after, boost_after = now()
-        alike = before.v.shape == after.v.shape and np.array_equal(boost, boost_after)
-        if first or not alike:
+        if first or not np.array_equal(boost, boost_after):  # arrays of different shapes are not equal
             yield None
         else:
             yield Step(before, after, descent(alpha, after.c, *curvatures(h, before.v, after.v)))

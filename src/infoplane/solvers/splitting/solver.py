@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from ...kernels.splitting.tables import Setting, State, Tables
 from ...problem import MarkovLagrangian
 from ..base import Solver
 from ..job import Iteration, Job
-from .formulations import FORMULATIONS, Formulation, choose
-from .thresholds import SETTLED, automatic_factor, formulation_threshold
+from .formulations import FORMULATIONS, Formulation, check_name, choose
+from .thresholds import formulation_threshold
 
 PAPER_PRIMAL_TOL = 1e-6
 """The paper's stopping rule for its gradient step: total variation, half the absolute sum, of every column of Ap - Bq."""
@@ -30,6 +30,9 @@ MIRROR_STEPS = 10
 EXACT_STEPS, EXACT_TOL = 10_000, 1e-12
 """Of ``step="exact"``: majorise-minimise steps per argmin, at most, and how little W may move in the last of them. Where they contract
 by 0.99 or less, the point reached is within 1e-10 of the stationary one."""
+
+SETTLED = 5_000
+"""Iterations after which the automatic penalty is never lowered where the descent theorem applies: it then changes finitely often."""
 
 GOLDEN = 1.618
 """The golden ratio, an over-relaxation between ADMM's 1 and Peaceman-Rachford's 2; docs/reference/convergence.md compares it with 1."""
@@ -90,22 +93,18 @@ class DouglasRachford(Solver):
     order: Literal["I", "II"] | None = field(default=None, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.formulation, str) or self.formulation not in ("auto", *FORMULATIONS):
-            raise InvalidOptionError(
-                f"formulation must be auto or one of {', '.join(FORMULATIONS)}; found {self.formulation!r}."
-            )
+        check_name(self.formulation)
         check_one_of("step", self.step, ("majorise", "exact", "gradient"))
+        checked: dict[str, float] = {}
         if not isinstance(self.penalty, str) or self.penalty != "auto":
-            penalty = number("penalty", self.penalty, "'auto' or a positive number", above=0.0)
-            object.__setattr__(self, "penalty", penalty)
-        relaxation = number("relaxation", self.relaxation, "in (0, 2]", above=0.0, most=2.0)
-        object.__setattr__(self, "relaxation", relaxation)
+            checked["penalty"] = number("penalty", self.penalty, "'auto' or a positive number", above=0.0)
+        checked["relaxation"] = number("relaxation", self.relaxation, "in (0, 2]", above=0.0, most=2.0)
         if self.inner is not None:
-            object.__setattr__(self, "inner", whole_number("inner", self.inner))
-        proximal = number("proximal", self.proximal, "0 or a positive number", least=0.0)
-        object.__setattr__(self, "proximal", proximal)
-        first_step = number("first_step", self.first_step, "a positive number", above=0.0)
-        object.__setattr__(self, "first_step", first_step)
+            checked["inner"] = whole_number("inner", self.inner)
+        checked["proximal"] = number("proximal", self.proximal, "0 or a positive number", least=0.0)
+        checked["first_step"] = number("first_step", self.first_step, "a positive number", above=0.0)
+        for option, value in checked.items():
+            object.__setattr__(self, option, value)
         check_flag("acceleration", self.acceleration)
         check_one_of("order", self.order, ("I", "II", None))
 
@@ -173,32 +172,32 @@ class SplittingIteration(Iteration):
         runs, clusters = starts.shape[:2]
         share = formulation.share(problem, support.p_y)
         M = formulation.constraint(support.p_x, support.K)
-        auto = options.penalty == "auto"
-        has_dual = bool(max(-share.a[0], 0.0) + max(-share.a[2], 0.0) - share.a[1] > 0.0)
+        auto, exact = options.penalty == "auto", options.step == "exact"
+        has_dual = max(-share.a[0], 0.0) + max(-share.a[2], 0.0) - share.a[1] > 0.0
         self.formulation = formulation
         self.advice = options.advice
         self.found_by = formulation.name if options.formulation == "auto" else options.name
         P = support.P.copy()  # a read-only array is another type to numba, and would need other machine code
         with np.errstate(
             over="ignore"
-        ):  # letters of 5e-324: a run that leaves the range of floating point is said to have failed
+        ):  # letters of 5e-324: a run that leaves the range of numbers is said to have failed
             features = np.ascontiguousarray(M.T / support.p_x)
         self.tables = Tables(support.p_x, support.p_y, P, support.T, M, features)
         self.setting = Setting(
-            rho=_for_each(runs, problem.rho),
-            width=np.full(runs, problem.width),
-            h=_for_each(runs, share.h),
-            a=_for_each(runs, share.a),
-            d=_for_each(runs, share.d),
+            rho=tuple(map(float, problem.rho)),
+            width=float(problem.width),
+            h=share.h,
+            a=tuple(map(float, share.a)),
+            d=tuple(map(float, share.d)),
             order=formulation.order,
             encoder_first=formulation.encoder_first,
-            inner=options.inner or _inner_steps(options.step, has_dual),
-            inner_tol=EXACT_TOL if options.step == "exact" else 0.0,
-            alpha=float(options.relaxation),
-            kappa=automatic_factor(formulation, options.relaxation) if auto else 0.0,
+            inner=options.inner or (EXACT_STEPS if exact else 1 if has_dual else MIRROR_STEPS),
+            inner_tol=EXACT_TOL if exact else 0.0,
+            alpha=options.relaxation,
+            kappa=formulation.automatic_factor(options.relaxation) if auto else 0.0,
             tune_on_encoder=formulation.tune_on_encoder,
             settled=SETTLED if formulation.descends else sys.maxsize,
-            proximal=float(options.proximal),
+            proximal=options.proximal,
             tol=float(job.tol),
             primal_tol=PAPER_PRIMAL_TOL if options.step == "gradient" else 0.0,
             gradient=options.step == "gradient",
@@ -211,7 +210,7 @@ class SplittingIteration(Iteration):
             W=starts.copy(),
             v=v,
             nu=np.zeros_like(v),
-            c=np.zeros_like(v) if options.penalty == "auto" else np.full_like(v, options.penalty),
+            c=np.full_like(v, 0.0 if options.penalty == "auto" else options.penalty),
             boost=np.ones_like(v),
             m=np.full_like(v, np.nan),
             W_1=np.zeros_like(starts),
@@ -232,18 +231,6 @@ class SplittingIteration(Iteration):
     def encoders(self) -> list[Array]:
         """W of every run, without dead clusters."""
         return [W[: int(alive)].copy() for W, alive in zip(self.state.W, self.state.alive, strict=True)]
-
-
-def _inner_steps(step: str, has_dual: bool) -> int:
-    """Majorise-minimise steps per argmin, at most."""
-    if step == "exact":
-        return EXACT_STEPS
-    return 1 if has_dual else MIRROR_STEPS
-
-
-def _for_each(runs: int, row: Any) -> Array:
-    """The same row, or table, for every run."""
-    return np.array([row] * runs, dtype=float)
 
 
 @dataclass(frozen=True)

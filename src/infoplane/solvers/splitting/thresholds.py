@@ -26,7 +26,7 @@ here so that they can be quoted and refuted (tests/solvers/splitting/test_counte
 true, because what it leans on is the descent theorem; Theorem 4 leans on Theorem 1, which is false, and Theorem 6 on a bound that does not
 hold, so that their numbers are given as printed only. All are large, because one scalar c must suit rows whose masses differ by orders of
 magnitude. The automatic penalty gives each row its own, c_i = kappa times the curvature of that row's entropy: then sigma = L, the descent
-theorem asks for kappa > 1 in Solver I and for kappa > 2/(2 - alpha) in Solver II, and `automatic_factor` is that, with a margin.
+theorem asks for kappa > 1 in Solver I and for kappa > 2/(2 - alpha) in Solver II, and `Formulation.automatic_factor` is that with a margin.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -43,8 +43,7 @@ from ...checks import check_flag, check_one_of, number
 from ...encoder.encoder import check_encoder
 from ...errors import InvalidOptionError, PenaltyWarning
 from ...information import Array
-from ...joint.joint import Joint, check_joint
-from ...joint.tables import dense
+from ...joint.joint import Joint, Support, check_joint
 from ...problem import MarkovLagrangian, check_problem
 from ...results import Result
 from .formulations import Formulation, choose
@@ -125,7 +124,7 @@ def theorem_3(alpha: float, *, sigma_G: float, L_q: float, M_q: float, mu_BB: fl
 def jia(alpha: float, *, sigma_G: float, L_q: float, mu_B: float = 1.0) -> float:
     """Jia, Gao, Cai, Han (2021), as the paper's Table I quotes them: ADMM, F convex, A and B positive definite."""
     _covered(alpha, alpha == 1.0, "Jia et al. (2021) cover alpha = 1")
-    return (sigma_G + math.sqrt(sigma_G**2 + 8.0 * L_q**2)) / (2.0 * mu_B**2)
+    return _root(1.0, sigma_G, L_q) / mu_B**2
 
 
 def printed_1(alpha: float, *, L_p: float, sigma_F: float, omega_G: float, mu_A: float = 1.0) -> float:
@@ -277,52 +276,26 @@ def formulation_threshold(
             f"the descent theorem does not cover {split.name}: its dual variable follows a block whose map is not the identity. "
             "Nothing is proven of it."
         )
-    seen_x, seen_y = joint.support()
-    P = dense(joint.p_xy)[np.ix_(seen_x, seen_y)]
-    p_x, p_y = P.sum(axis=1), P.sum(axis=0)
-    v = check_encoder(joint, encoder)[:, seen_x] @ split.constraint(p_x, P / p_y)
+    support = Support(joint)
+    v = check_encoder(joint, encoder)[:, support.x] @ split.constraint(support.p_x, support.K)
     if v.min() <= 0.0:
         raise InvalidOptionError("a cluster of the encoder is empty; the theorem needs every mass to be positive.")
-    h = split.share(problem, p_y).h
-    smallest, one = v.min(axis=0), np.ones(len(h))
-    sigma, L = curvatures(h, smallest, one)
+    sigma, L = curvatures(split.share(problem, support.p_y).h, v.min(axis=0), np.ones(v.shape[1]))
     found = {"sigma": float(sigma.min()), "L": float(L.max())}
     c = over_relaxed_threshold(alpha, **found) if found["L"] > 0.0 else 0.0
     return Threshold(c, "the descent theorem", found)
 
 
-class PenaltyFactors(NamedTuple):
-    """Multiples of the curvature, set by `benchmarks/convergence.py`."""
-
-    margin: float = 1.25
-    """kappa as a multiple of 2/(2 - alpha), what the descent theorem asks for in Solver II, and of 2/alpha >= 1 in ib-1, where it asks
-    for 1. The penalty is reset below 0.85 of its target, and 0.85 * 1.25 > 1. (2/alpha is from the paper's Theorem 1, which is false; kept,
-    because with it every start in docs/reference/convergence.md converges, and kappa = 1.25 at every alpha was not measured.)"""
-    funnel_one_factor: float = 1.6
-    """kappa of pf-1. The descent theorem asks for kappa > 1; 1.6 leaves a row room to lose a quarter of its mass in one iteration,
-    0.85 * 1.6 a sixth. Measured, 1.25 is faster by half and ends in slightly worse optima."""
-    funnel_factor: float = 2.5
-    """kappa of pf-2, whose constraint rows carry the convex block: measured, the same for alpha = 1 and 1.618."""
-    largest_factor: float = 25.0
-    """kappa near alpha = 2, where Theorem 2 asks for more without bound and covers alpha = 2 not at all."""
-
-
-FACTORS = PenaltyFactors()
-
-
-SETTLED = 5_000
-"""Iterations after which the automatic penalty is never lowered where the descent theorem applies: it then changes finitely often."""
-
-
-REFUTED = {
-    "ib-1": ("Theorem 4", f"It applies Theorem 1. {REFUTED_1}"),
+REFUTED: dict[str, tuple[str, Callable[..., float], str]] = {
+    "ib-1": ("Theorem 4", printed_1, f"It applies Theorem 1. {REFUTED_1}"),
     "pf-2": (
         "Theorem 6",
+        printed_3,
         "It takes |q - q'| <= 2 |log eps| |Bq - Bq'| for a consequence of G being Lipschitz, while encoders with one p(z|y) differ at will "
         "(docs/explanation/theory.md). Nothing is proven of pf-2; pf-1, the same blocks in Solver I's order, has theorem_threshold.",
     ),
 }
-"""Why the paper's theorem for a formulation is none."""
+"""The paper's theorem for a formulation, what it prints, and why it is none."""
 
 
 def penalty_threshold(
@@ -368,57 +341,45 @@ def penalty_threshold(
         raise InvalidOptionError(
             f"the paper has no theorem for {split.name}; theorem_threshold gives what is proven for it."
         )
-    if split.name in REFUTED:
-        theorem, why = REFUTED[split.name]
+    theorem, smallest, why = REFUTED.get(split.name, ("Theorem 5", theorem_2, ""))
+    if why:
         if not printed:
             raise InvalidOptionError(
                 f"{theorem} does not hold for {split.name}. {why} printed=True gives the printed number."
             )
-        warnings.warn(f"{theorem} as printed is not true. {why}", PenaltyWarning, stacklevel=2)
-    seen_x, seen_y = joint.support()
-    W = check_encoder(joint, encoder)[:, seen_x]
-    p_xy = dense(joint.p_xy)
-    P = p_xy[np.ix_(seen_x, seen_y)]
-    p_x, p_y = P.sum(axis=1), P.sum(axis=0)
-    K = P / p_y
-    n_z, n_x, n_y = W.shape[0], len(p_x), len(p_y)
-    eps = {"z": float((W @ p_x).min()), "zx": float(W.min()), "zy": float((W @ K).min())}
-    if min(eps.values()) <= 0:
+        theorem = f"{theorem} as printed"
+        warnings.warn(f"{theorem} is not true. {why}", PenaltyWarning, stacklevel=2)
+    support = Support(joint)
+    constants = _paper_constants(split, problem, support, check_encoder(joint, encoder)[:, support.x], omega_G)
+    return Threshold(smallest(relaxation, **constants), theorem, constants)
+
+
+def _paper_constants(
+    split: Formulation, problem: MarkovLagrangian, support: Support, W: Array, omega_G: str
+) -> dict[str, float]:
+    """What the theorem of a formulation asks for, with the paper's eps-infimal measures of W."""
+    n_z, (n_x, n_y) = len(W), support.P.shape
+    eps_z, eps_zx, eps_zy = (float(table.min()) for table in (W @ support.p_x, W, W @ support.K))
+    if min(eps_z, eps_zx, eps_zy) <= 0:
         raise InvalidOptionError("the encoder has an empty entry; the theorems need every mass to be positive.")
     if split.name == "ib-1":
-        T = P / p_x[:, None]
-        zeta = float((np.ptp(T, axis=0) ** 2 / p_y).sum())
+        zeta = float((np.ptp(support.T, axis=1) ** 2 / support.p_y).sum())
         forms = {
-            "lemma": 2.0 * n_z * n_x * zeta / eps["zx"] + problem.rho_zx,
-            "theorem": 2.0 * n_z * n_x * zeta / eps["z"] + problem.rho_zx,
-            "inequality": 2.0 * n_z * n_x / eps["zx"],
+            "lemma": 2.0 * n_z * n_x * zeta / eps_zx + problem.rho_zx,
+            "theorem": 2.0 * n_z * n_x * zeta / eps_z + problem.rho_zx,
+            "inequality": 2.0 * n_z * n_x / eps_zx,
         }
-        constants = {"L_p": 1.0 / eps["z"], "sigma_F": -problem.rho_z, "omega_G": forms[omega_G]}
-        return Threshold(printed_1(relaxation, **constants), "Theorem 4 as printed", constants)
+        return {"L_p": 1.0 / eps_z, "sigma_F": -problem.rho_z, "omega_G": forms[omega_G]}
     if split.name == "pf-2":
-        singular = np.linalg.svd(K, compute_uv=False)
-        constants = {
-            "sigma_G": 2.0 * n_z * (abs(problem.rho_z) + n_x) / eps["zx"],
-            "M_q": 2.0 * abs(math.log(eps["zx"])),
-            "L_q": 1.0 / eps["zx"],
+        singular = np.linalg.svd(support.K, compute_uv=False)
+        return {
+            "sigma_G": 2.0 * n_z * (abs(problem.rho_z) + n_x) / eps_zx,
+            "M_q": 2.0 * abs(math.log(eps_zx)),
+            "L_q": 1.0 / eps_zx,
             "lambda_B": float(singular.max()),
             "mu_BB": float(singular[singular > 1e-12].min() ** 2),
         }
-        return Threshold(printed_3(relaxation, **constants), "Theorem 6 as printed", constants)
     if split.name == "ib-2":
-        constants = {"sigma_G": 2.0 * n_z * n_y / eps["zy"], "L_q": 1.0 / min(eps["z"], eps["zy"])}
-    else:
-        curvature = abs(float(split.share(problem, p_y).h[0])) / eps["z"]
-        constants = {"sigma_G": curvature, "L_q": curvature}
-    return Threshold(theorem_2(relaxation, **constants), "Theorem 5", constants)
-
-
-def automatic_factor(formulation: Formulation, alpha: float) -> float:
-    """kappa: 1.25 x 2/alpha for ib-1, 1.6 for pf-1, 1.25 x 2/(2 - alpha) for Solver II with B = I, a measured 2.5 for pf-2."""
-    if formulation.theorem is None:
-        return FACTORS.funnel_one_factor
-    if formulation.theorem == 1:
-        return FACTORS.margin * 2.0 / alpha
-    if formulation.theorem == 3:
-        return FACTORS.funnel_factor
-    return min(FACTORS.margin * 2.0 / (2.0 - alpha), FACTORS.largest_factor) if alpha < 2.0 else FACTORS.largest_factor
+        return {"sigma_G": 2.0 * n_z * n_y / eps_zy, "L_q": 1.0 / min(eps_z, eps_zy)}
+    curvature = abs(float(split.share(problem, support.p_y).h[0])) / eps_z
+    return {"sigma_G": curvature, "L_q": curvature}
