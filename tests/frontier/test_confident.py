@@ -7,7 +7,7 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.frontier.confident import PathRelease, in_order
+from infoplane.frontier.leakage import PathRelease, in_order
 
 BIT = np.log(2.0)
 HEART = ip.datasets.heart()

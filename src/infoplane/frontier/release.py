@@ -35,11 +35,10 @@ from ..posterior.task_form import TaskForm
 from ..problem import MarkovLagrangian, funnel
 from ..results import Residuals, Run, proven
 from ..runtime.budget import Budget
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.threads import attended_alone
 from ..solution import finished
 from ..task_problem import TaskLagrangian
-from .confident import ConfidentFunnel
-from .leakage import MAX_SECONDS, funnel_at_leakage
+from .leakage import MAX_SECONDS, ConfidentFunnel, funnel_at_leakage
 from .task_leakage import task_at_leakage
 
 
@@ -428,9 +427,8 @@ def _searched(
         known = task.keep.mutual_information * (1.0 + 1e-12) + 1e-14
     if terms.smallest > 0.0:  # I(X;Z) <= log |Z|, and there are at most 1 / least p(z) released values
         known = min(known, math.log(math.floor((1.0 + 1e-8) / terms.smallest)) + 1e-14)
-    budget = Budget()
 
-    def released() -> Release:
+    def released(budget: Budget) -> Release:
         own = limits.budget(budget)
         found = best_release(support, terms, limits.tol, own, rng, known)
         W, lam, beta = found.encoder, found.outcome.proof.lam, found.outcome.proof.beta
@@ -454,5 +452,4 @@ def _searched(
             left=found.outcome.left,
         )
 
-    with one_blas_thread():
-        return attended([released], budget)[0]
+    return attended_alone(released)

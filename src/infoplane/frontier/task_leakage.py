@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from ..posterior.task_form import TaskForm
 from ..problem import as_joint
 from ..results import Residuals, Run, Status, proven
 from ..runtime.budget import Budget, Stopped
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.threads import attended_alone
 from ..sampling.leakage import LeakageBound, leakage_bound
 from ..solution import finished
 from ..solvers.job import Job
@@ -181,11 +181,10 @@ def task_curve(
     if clusters is not None:
         clusters = whole_number("clusters", clusters)
     limits = Limits(tol, max_cells, max_seconds)
-    support, budget = Support(as_joint(joint, tasks=True)), Budget()
+    support = Support(as_joint(joint, tasks=True))
     if not caps:
         return []
-    with one_blas_thread():
-        found = attended([partial(_curve, support, caps, clusters, limits, budget)], budget)[0]
+    found = attended_alone(lambda budget: _curve(support, caps, clusters, limits, budget))
     return [replace(one, secret=joint.hide) for one in found] if isinstance(joint, TaskJoint) else found
 
 
