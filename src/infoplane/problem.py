@@ -254,6 +254,7 @@ class Family:
     """How many parameters a sweep has by default, over the range that the joint's trade-off spans; None if there is no parameter."""
     single_target: bool = True
     """As in `MarkovLagrangian`."""
+    makes: ClassVar[type] = MarkovLagrangian
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -265,12 +266,12 @@ class Family:
 
     def _signature(self) -> inspect.Signature:
         """How it is called: the parameter and the fixed options by position or by name, and ``beta`` instead of a gamma by name."""
-        names = [name for name in (self.parameter, *self.options) if name is not None]
-        default = None if self.parameter == "gamma" else inspect.Parameter.empty
-        ways = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default) for name in names]
-        if self.parameter == "gamma":
-            ways.append(inspect.Parameter("beta", inspect.Parameter.KEYWORD_ONLY, default=None))
-        return inspect.Signature(ways, return_annotation=MarkovLagrangian)
+        way, either = inspect.Parameter, self.parameter == "gamma" and self.single_target
+        first = {} if self.parameter is None else {self.parameter: None if either else way.empty}
+        given = first | dict.fromkeys(self.options)
+        ways = [way(name, way.POSITIONAL_OR_KEYWORD, default=default) for name, default in given.items()]
+        ways += [way("beta", way.KEYWORD_ONLY, default=None)] if either else []
+        return inspect.Signature(ways, return_annotation=self.makes)
 
     def __call__(self, *args: float | None, **named: float | None) -> MarkovLagrangian:
         """The member with this parameter, checked."""

@@ -9,7 +9,6 @@ stationarity. Several tasks are one task, and several secrets one secret, by `Jo
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -148,11 +147,7 @@ class TaskLagrangian(MarkovLagrangian):
 class TaskFamily(Family):
     """A family of tasks: its gamma may be left to the joint."""
 
-    def _signature(self) -> inspect.Signature:
-        kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
-        first, second = self.parameter or "beta", self.options[0]
-        ways = [inspect.Parameter(first, kind, default=empty), inspect.Parameter(second, kind, default=None)]
-        return inspect.Signature(ways, return_annotation=TaskLagrangian)
+    makes = TaskLagrangian
 
     def _member(self, value: float, options: dict[str, Any]) -> MarkovLagrangian:
         zx, zu, zs = self.rho(value, **options)
