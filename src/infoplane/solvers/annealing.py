@@ -105,7 +105,8 @@ class Annealing(PathSolver):
         """From below the job's gamma up to it."""
         lowest = gamma_of(job.problem)
         for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
-            W = settled(briefly(job, EFFORT.brief, EFFORT.brief_iterations).but(problem=_at(gamma)), W).encoder
+            at = job.but(problem=MarkovLagrangian(gamma - 1.0, -gamma, 1.0))
+            W = settled(briefly(at, EFFORT.brief, EFFORT.brief_iterations), W).encoder
         return W
 
 
@@ -192,7 +193,3 @@ def _split(job: Job, W: Array) -> tuple[Array, int]:
         if len(W) < room:
             break
     return W, spent
-
-
-def _at(gamma: float) -> MarkovLagrangian:
-    return MarkovLagrangian(gamma - 1.0, -gamma, 1.0)

@@ -186,10 +186,7 @@ def cluster(job: Job, orders: int) -> tuple[IntArray, int]:
         n = len(merger.masses)
         least, i, j = merger.best_pair()
         pair = np.isin(np.arange(n), (i, j))
-        tries = [merger.improve(pair, rng)]
-        for _ in range(orders):
-            value, chosen = merger.improve(rng.random(n) < rng.random(), rng)
-            tries.append((value, chosen))
+        tries = [merger.improve(pair, rng), *(merger.improve(rng.random(n) < rng.random(), rng) for _ in range(orders))]
         value, chosen = min(tries, key=lambda one: one[0])
         if value >= -ROUNDING or chosen.sum() < 2:
             if n <= job.most:
