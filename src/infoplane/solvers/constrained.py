@@ -142,9 +142,10 @@ class MultiplierIteration(PlainIteration):
 
 
 class MultiplierSolver(Solver):
-    """What the three have in common: their one option is the bound; ``iteration`` says what runs, and for which family."""
+    """What the three have in common: their one option is the bound."""
 
     iteration: ClassVar[type[MultiplierIteration]]
+    """What runs, and for which family."""
 
     def __post_init__(self) -> None:
         if (bound := self.bound) is not None:
