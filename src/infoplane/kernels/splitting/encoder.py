@@ -91,8 +91,11 @@ def slope_table(split: Split, W: Array, log_W: Array, on_W: float, entropies: fl
 
 
 @part
-def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
-    """The encoder block's argmin: ``split.inner`` majorise-minimise steps, fewer once W rests if ``split.inner_tol`` asks for that."""
+def argmin_encoder(split: Split, m: Array, x: Array, s: Array, c: Array, W: Array) -> Array:
+    """The encoder block's argmin: ``split.inner`` majorise-minimise steps, fewer once W rests if ``split.inner_tol`` asks for that.
+
+    m are the multipliers of the argmin before, where there are many: begun with, and updated in place. NaN if none are known.
+    """
     extra = convexity(split)
     k = extra - split.a[1]
     in_slopes = k <= 0.0 or extra + split.d[1] != 0.0
@@ -109,7 +112,7 @@ def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Arra
                 for z in range(W.shape[0]):
                     for i in range(W.shape[1]):
                         S[z, i] += fixed[z, i]
-            W = dual_newton(split, S, k, x, s, c, W)
+            W = dual_newton(split, m, S, k, x, s, c, W)
             if split.inner > 1 and in_slopes:
                 log_W = log_table(W)
         else:
@@ -209,7 +212,7 @@ def _square(c: Array, a: Array, b: Array) -> float:
 
 
 @inlined
-def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, W: Array) -> Array:
+def dual_newton(split: Split, known: Array, S: Array, k: float, x: Array, s: Array, c: Array, W: Array) -> Array:
     """W_x = softmax((S_x + m features_x)/k), with m the minimiser of the dual, by damped Newton.
 
     Once split.stop is set what is returned means nothing.
@@ -217,12 +220,12 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
     u_before = matmul(W, split.M)
     m, target, gradient, zero = pull(x, s, c, u_before), np.empty_like(x), np.empty_like(x), np.zeros_like(x)
     dense = x.size <= DENSE
-    known = not dense and not np.isnan(split.m[0, 0])
+    warm = not dense and not np.isnan(known[0, 0])
     for z in range(x.shape[0]):
         for j in range(x.shape[1]):
             target[z, j] = x[z, j] + s[z, j] / c[z, j]
-            if known:
-                m[z, j] = split.m[z, j]
+            if warm:
+                m[z, j] = known[z, j]
     enough = 0.0 if dense or split.inner_tol > 0.0 else SHARE * SHARE
     W, value = _dual(split.p_x, split.features, S, k, target, c, m)
     diagonal, ray = (zero, zero) if dense else _preconditioner(split, W, k, c)
@@ -257,7 +260,7 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
             step *= 0.5
         value = value_new
     if not dense:
-        copy_rows(m, split.m)
+        copy_rows(m, known)
     return W
 
 
