@@ -272,25 +272,27 @@ def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array
     """
     n_z, n_m = gradient.shape
     n_x = W.shape[1]
-    psi, scale, b = np.empty((n_z * n_m, n_x)), np.empty(n_z * n_m), np.empty(n_z * n_m)
+    root, psi = np.empty(n_x), np.empty((n_z * n_m, n_x))
+    scale, b = np.empty(n_z * n_m), np.empty(n_z * n_m)
+    for i in range(n_x):
+        root[i] = math.sqrt(split.p_x[i] / k)
     for z in range(n_z):
         for j in range(n_m):
             row, diagonal = z * n_m + j, 1.0 / c[z, j]
             for i in range(n_x):
-                psi[row, i] = math.sqrt(split.p_x[i] / k) * W[z, i] * split.features[j, i]
-                diagonal += split.p_x[i] / k * split.features[j, i] ** 2 * W[z, i] * max(1.0 - W[z, i], 0.0)
+                psi[row, i] = root[i] * split.features[j, i] * W[z, i]
+                diagonal += psi[row, i] * root[i] * split.features[j, i] * max(1.0 - W[z, i], 0.0)
             scale[row] = 1.0 / math.sqrt(diagonal)
             b[row] = scale[row] * gradient[z, j]
     hessian = matmul(psi, psi.T)
-    for row in range(n_z * n_m):
-        z, j = row // n_m, row % n_m
-        for column in range(row):
-            total = -hessian[row, column]
-            if column >= z * n_m:
+    for z in range(n_z):
+        for row in range(z * n_m, (z + 1) * n_m):
+            for column in range(z * n_m, row):
                 for i in range(n_x):
-                    total += split.p_x[i] / k * W[z, i] * split.features[j, i] * split.features[column - z * n_m, i]
-            hessian[row, column] = scale[row] * scale[column] * total
-        hessian[row, row] = 1.0
+                    hessian[row, column] -= psi[row, i] * root[i] * split.features[column - z * n_m, i]
+            for column in range(row):
+                hessian[row, column] *= -scale[row] * scale[column]
+            hessian[row, row] = 1.0
     solve_definite(hessian, b, 1e-14)
     direction = np.empty_like(gradient)
     for z in range(n_z):
