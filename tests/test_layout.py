@@ -269,7 +269,6 @@ def test_a_public_class_name_means_one_thing():
 TESTED_ELSEWHERE = {
     "certificate.certificate": "what a proof returns: certificate/test_certify.py and the tests of each proof",
     "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
-    "certificate.funnel.leakage": "frontier/test_leakage.py, the function that people call",
     "certificate.funnel.release": "frontier/test_release.py, the function that people call",
     "cli.tables": "cli/test_inputs.py and cli/test_files.py",
     "errors": "each error where it is raised",
@@ -286,11 +285,8 @@ TESTED_ELSEWHERE = {
     "solvers.tasks.task_proof": "certificate/tasks/test_boxes.py and solvers/tasks/test_task_portfolio.py",
     "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/tasks/test_task_portfolio.py",
     "solvers.tasks.task_map": "solvers/tasks/test_task_portfolio.py and test_task_problem.py",
-    "sweep.records": "sweep/test_bands.py and sweep/test_choosing.py",
     "view.drawing": "view/test_plot.py (legends, names of systems) and view/report/test_contents.py",
     "view.pages": "cli/test_audit.py, cli/test_release.py and cli/test_encode.py",
-    "view.pictures": "view/test_dendrogram.py; table/test_bottleneck_encoder.py and "
-    "table/test_compare_releases.py, which draw them",
     "view.report.charts": "view/report/test_browser.py, which looks at them",
     "posterior.channel": "certificate/funnel/test_free.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",

@@ -131,3 +131,8 @@ def number(
 def positive_number(name: str, value: float, *, finite: bool = True) -> float:
     """Return a number above 0 as a Python float, or raise `InvalidOptionError`."""
     return number(name, value, "a positive number", above=0.0, finite=finite)
+
+
+def cap_in_nats(name: str, value: float) -> float:
+    """Return a number of nats, 0 or more, as a Python float, or raise `InvalidOptionError`."""
+    return number(name, value, "a number of nats, 0 or more", least=0.0)

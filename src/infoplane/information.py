@@ -40,9 +40,14 @@ def bits(nats: float) -> float:
     return nats / NATS_PER_BIT
 
 
+def log_or_zero(p: Array) -> Array:
+    """log p, and 0 where p = 0."""
+    return np.log(np.where(p > 0.0, p, 1.0))
+
+
 def entr(p: Array) -> Array:
     """-p log p, entry by entry. (The same as scipy.special's, whose import takes longer than a small problem.)"""
-    return np.asarray(-p * np.log(np.where(p > 0.0, p, 1.0)))
+    return np.asarray(-p * log_or_zero(p))
 
 
 def rel_entr(p: Array, q: Array) -> Array:
@@ -54,7 +59,7 @@ def rel_entr(p: Array, q: Array) -> Array:
     seen = (p > 0.0) & (q > 0.0)
     with np.errstate(over="ignore", under="ignore"):
         ratio = np.divide(p, q, out=np.ones(seen.shape), where=seen)
-    logs = np.log(np.where(ratio > 0.0, ratio, 1.0))
+    logs = log_or_zero(ratio)
     beyond = seen & ~((ratio > 0.0) & (ratio < np.inf))
     if beyond.any():  # the ratio overflows or underflows; its logarithm does not
         logs = np.where(beyond, np.log(np.where(beyond, p, 1.0)) - np.log(np.where(beyond, q, 1.0)), logs)
@@ -153,11 +158,18 @@ class Entropies(NamedTuple):
     z_given_y: float
 
 
-def encoder_entropies(joint: Joint, encoders: Sequence[Array]) -> list[Entropies]:
-    """H(Z), H(Z|X) = sum_x p(x) H(p(z|x)) and H(Z|Y) = H(Z,Y) - H(Y), for Z drawn from each encoder."""
+def encoder_entropies(joint: Joint, encoders: Sequence[Array], weights: Array | None = None) -> list[Entropies]:
+    """H(Z), H(Z|X) = sum_x p(x) H(p(z|x)) and H(Z|Y) = H(Z,Y) - H(Y), for Z drawn from each encoder.
+
+    With weights w_y of the letters of Y the last is sum_y w_y p(y) H(Z|Y = y).
+    """
     h_z = sum_rows(encoders, lambda rows: entr((rows * joint.p_x).sum(axis=1)))
     h_zx = sum_rows(encoders, lambda rows: (entr(rows) * joint.p_x).sum(axis=1))
-    h_zy = sum_rows([W @ joint.p_xy for W in encoders], lambda rows: entr(rows).sum(axis=1)) - entropy(joint.p_y)
+    p_zy = [W @ joint.p_xy for W in encoders]
+    if weights is None:
+        h_zy = sum_rows(p_zy, lambda rows: entr(rows).sum(axis=1)) - entropy(joint.p_y)
+    else:
+        h_zy = sum_rows(p_zy, lambda rows: entr(rows) @ weights) - float(weights @ entr(joint.p_y))
     return [Entropies(*values) for values in zip(h_z.tolist(), h_zx.tolist(), h_zy.tolist(), strict=True)]
 
 

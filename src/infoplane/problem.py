@@ -28,7 +28,7 @@ import numpy as np
 from .checks import check_one_of, number
 from .encoder.encoder import check_encoder
 from .errors import InvalidOptionError
-from .information import Array, Entropies, IntArray, encoder_entropies
+from .information import Array, Entropies, IntArray, encoder_entropies, log_or_zero
 from .joint.joint import Joint, check_joint
 from .joint.mixing import ROLES, roles
 from .joint.task_joint import TaskJoint
@@ -137,6 +137,8 @@ class MarkovLagrangian:
         cancel (as in an empty cluster if the rho sum to 0: there it is 0); else it is infinite, with the sign of
         the stronger one. Letters of zero mass have gradient 0, and nothing is ever NaN.
         """
+        if (settled := self.on(joint)) is not self:
+            return settled.gradient(joint, encoder)
         W = check_encoder(joint, encoder)
         finite, order = self._logs(joint, W, *self._marginals(joint, W), np.arange(W.shape[1]))
         infinite = (np.abs(order) > CANCELS * self._scale) & (joint.p_x > 0.0)
@@ -148,9 +150,11 @@ class MarkovLagrangian:
         """The largest |W - W exp(-g/k) / normaliser| over letters of positive mass, g and k as in `width`.
 
         Zero where L is stationary; the same for any multiple of the rho. For the bottleneck it is max |W - BA(W)|, the
-        residual of the self-consistent equations. Weak for the funnel: every deterministic encoder passes, unless some
-        x has no y in common with a cluster. Zeros of W are taken to the limit, as in `gradient`.
+        residual of the self-consistent equations. Weak for the funnel, and where a target is hidden: every deterministic
+        encoder passes, unless some x has no y in common with a cluster. Zeros of W are taken to the limit, as in `gradient`.
         """
+        if (settled := self.on(joint)) is not self:
+            return settled.stationarity(joint, encoder)
         W = check_encoder(joint, encoder)
         seen = np.flatnonzero(joint.p_x > 0.0)
         p_z, p_zy = self._marginals(joint, W)
@@ -160,7 +164,7 @@ class MarkovLagrangian:
             some = W[:, letters]
             finite, order = self._logs(joint, some, p_z, p_zy, letters)
             # The map is exp(score) t^power as t -> 0+. By the choice of the width no power is negative.
-            score = _log_or_zero(some) + finite / self.width
+            score = log_or_zero(some) + finite / self.width
             vanishes = (some == 0.0) * self.width + order > CANCELS * self._scale
             score = np.where(vanishes, -np.inf, score)
             mapped = np.exp(score - score.max(axis=0))
@@ -180,7 +184,7 @@ class MarkovLagrangian:
         T = _divided(joint.p_xy[letters], np.where(joint.p_x > 0.0, joint.p_x, 1.0)[letters])
         finite, order = (
             self.rho_z * f(p_z) + self.rho_zx * f(W) + self._of_outcomes(joint, T, f(p_zy))
-            for f in (_log_or_zero, np.logical_not)
+            for f in (log_or_zero, np.logical_not)
         )
         return finite, order
 
@@ -245,11 +249,12 @@ class Family:
     certifier: str | None = None
     """The solver that ends with a proof; None if there is no posterior form, and so no certificate."""
     init: str | None = "mixed"
-    """The kind of starts that did best when measured (`solvers/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
+    """The kind of starts that did best when measured (`solvers/shared/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
     points: int | None = None
     """How many parameters a sweep has by default, over the range that the joint's trade-off spans; None if there is no parameter."""
     single_target: bool = True
     """As in `MarkovLagrangian`."""
+    makes: ClassVar[type] = MarkovLagrangian
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -261,12 +266,12 @@ class Family:
 
     def _signature(self) -> inspect.Signature:
         """How it is called: the parameter and the fixed options by position or by name, and ``beta`` instead of a gamma by name."""
-        names = [name for name in (self.parameter, *self.options) if name is not None]
-        default = None if self.parameter == "gamma" else inspect.Parameter.empty
-        ways = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default) for name in names]
-        if self.parameter == "gamma":
-            ways.append(inspect.Parameter("beta", inspect.Parameter.KEYWORD_ONLY, default=None))
-        return inspect.Signature(ways, return_annotation=MarkovLagrangian)
+        way, either = inspect.Parameter, self.parameter == "gamma" and self.single_target
+        first = {} if self.parameter is None else {self.parameter: None if either else way.empty}
+        given = first | dict.fromkeys(self.options)
+        ways = [way(name, way.POSITIONAL_OR_KEYWORD, default=default) for name, default in given.items()]
+        ways += [way("beta", way.KEYWORD_ONLY, default=None)] if either else []
+        return inspect.Signature(ways, return_annotation=self.makes)
 
     def __call__(self, *args: float | None, **named: float | None) -> MarkovLagrangian:
         """The member with this parameter, checked."""
@@ -558,11 +563,6 @@ def _divided(table: Any, by: Array) -> Any:
     cells = table.tocsr(copy=True)
     cells.data /= np.repeat(by, np.diff(cells.indptr))
     return cells
-
-
-def _log_or_zero(p: Array) -> Array:
-    """The logarithm, and 0 where p = 0."""
-    return np.log(np.where(p > 0.0, p, 1.0))
 
 
 def has_roles(joint: object) -> bool:

@@ -9,7 +9,6 @@ stationarity. Several tasks are one task, and several secrets one secret, by `Jo
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +18,7 @@ import numpy as np
 
 from .checks import number
 from .errors import InvalidOptionError
-from .information import Array, encoder_entropies, entr, sum_rows
+from .information import Array, encoder_entropies
 from .joint.mixing import roles
 from .joint.tables import dense
 from .problem import FAMILIES, Family, MarkovLagrangian
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 SMALL = 0.01
 """Share of the kept target's critical gamma that gamma is by default: on Adult 15 clusters and 98.6% of the optimum at gamma = 0, which
-needs hundreds; a fixed gamma could lie above the onset of a weak target, where only a constant Z is optimal (benchmarks/tasks.py)."""
+needs hundreds; a fixed gamma could lie above the onset of a weak target, where only a constant Z is optimal (benchmarks/bench_tasks.py)."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -133,42 +132,22 @@ class TaskLagrangian(MarkovLagrangian):
 
     def values(self, joint: Joint, encoders: Sequence[Array]) -> list[float]:
         """L at many encoders, which are not checked."""
-        weights, problem = self.weights(joint), self.on(joint)
-        h_y = float(weights @ entr(joint.p_y))
-        h_zy = sum_rows([W @ joint.p_xy for W in encoders], lambda rows: entr(rows) @ weights) - h_y
-        found = []
-        for h, of_y in zip(encoder_entropies(joint, encoders), h_zy.tolist(), strict=True):
-            found.append(problem.rho_z * h.z + problem.rho_zx * h.z_given_x + of_y)
-        return found
+        problem, entropies = self.on(joint), encoder_entropies(joint, encoders, self.weights(joint))
+        return [problem.rho_z * h.z + problem.rho_zx * h.z_given_x + h.z_given_y for h in entropies]
 
     def over_outcomes(self, joint: Joint, values: Array, seen: Any = slice(None)) -> Array:
         """sum_y p(y) weight(y) values[..., y]."""
         return np.asarray(values @ (joint.p_y * self.weights(joint))[seen])
 
-    def gradient(self, joint: Joint, encoder: Array) -> Array:
-        """As `MarkovLagrangian.gradient`, with keep H(Z|U) - hide H(Z|S) for rho_zy H(Z|Y)."""
-        return super().gradient(joint, encoder) if self.gamma is not None else self.on(joint).gradient(joint, encoder)
-
-    def stationarity(self, joint: Joint, encoder: Array) -> float:
-        """As `MarkovLagrangian.stationarity`; weak, as for the funnel: every deterministic encoder may pass."""
-        return (
-            super().stationarity(joint, encoder)
-            if self.gamma is not None
-            else self.on(joint).stationarity(joint, encoder)
-        )
-
     def _of_outcomes(self, joint: Joint, T: Any, values: Array) -> Array:
+        """sum_y p(y|x) weight(y) values[z, y]: keep H(Z|U) - hide H(Z|S) has the place of rho_zy H(Z|Y)."""
         return np.asarray((T @ (values * self.weights(joint)).T).T)
 
 
 class TaskFamily(Family):
     """A family of tasks: its gamma may be left to the joint."""
 
-    def _signature(self) -> inspect.Signature:
-        kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
-        first, second = self.parameter or "beta", self.options[0]
-        ways = [inspect.Parameter(first, kind, default=empty), inspect.Parameter(second, kind, default=None)]
-        return inspect.Signature(ways, return_annotation=TaskLagrangian)
+    makes = TaskLagrangian
 
     def _member(self, value: float, options: dict[str, Any]) -> MarkovLagrangian:
         zx, zu, zs = self.rho(value, **options)

@@ -14,7 +14,7 @@ from .pieces import Descent
 from .points import Array, optimum
 from .runs import Runs
 from .settings import NATS_PER_BIT, SLIGHT
-from .verdict import Finding
+from .verdict import Figure, Finding
 
 STRAIGHT = 0.99
 """r^2 of a straight line through log |loss - limit| that counts as a linear rate."""
@@ -135,6 +135,15 @@ def _draw(ax: Axes, runs: Runs, names: Mapping[str, str], title: str, limit: flo
     ax.set_xlim(0, 1.03 * right)
     dress(ax, title, "iteration", "loss - L*  [bits]")
     legend(ax, handlelength=4)
+
+
+def rate_figure(panes: Mapping[str, Mapping[str, str]], names: Sequence[str], parameter: float, **said: Any) -> Figure:
+    """A figure of loss decrease: the runs of its panels by title, those of its table in order; and what is said of it."""
+    return Figure(
+        draw=lambda runs: draw_descents(runs, panes),
+        table=lambda runs: rate_table(runs, names, parameter),
+        **said,
+    )
 
 
 def rate_table(runs: Runs, names: Sequence[str], parameter: float) -> list[Row]:

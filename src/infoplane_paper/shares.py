@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import betainc
 
-from .drawing import Row
+from .drawing import Row, draw_share_rows
 from .methods import Method, StepKind
-from .pieces import Sweep
+from .pieces import Certified, Piece, Sweep
 from .points import Points, optimum
-from .runs import Runs
+from .runs import Runs, with_other_settings
 from .settings import Scale
-from .verdict import Finding
+from .verdict import Figure, Finding
 
 
 def share(points: Points) -> float:
@@ -203,6 +205,38 @@ class Curve:
     def shares(self, runs: Runs) -> dict[float, float]:
         """The share of them that converged."""
         return {c: share(points) for c, points in self.points(runs).items()}
+
+
+def share_figure(
+    curves: Sequence[tuple[Curve, Callable[[Scale], int]]],
+    enough: float,
+    base: int,
+    less: int,
+    others: Sequence[int],
+    **said: Any,
+) -> Figure:
+    """A figure of shares: its curves, each with its number of trials, what is said of it, and its claims.
+
+    Curves are run under other settings too, with ``less`` trials and ``others`` numbers of clusters, unless they have a note.
+    """
+    first = curves[0][0]
+
+    def pieces(scale: Scale) -> list[Piece]:
+        plain, noted = (
+            [sweep for one, trials in curves if bool(one.note) is has for sweep in one.sweeps(scale, trials(scale))]
+            for has in (False, True)
+        )
+        varied = with_other_settings(plain, scale, less, clusters=others)
+        return [Certified("certified", first.joint, first.family, (first.parameter,)), *plain, *varied, *noted]
+
+    return Figure(
+        pieces=pieces,
+        table=lambda runs: share_table(runs, [one for one, _ in curves]),
+        redraw=partial(draw_share_rows, enough=enough, base=base),
+        see="Shares of trials that converge, with 95% intervals, one panel per solver and way of running (gradient: the authors' way; "
+        "majorise: our steps); the dotted line is the share at which the paper compares.",
+        **said,
+    )
 
 
 def share_table(runs: Runs, curves: list[Curve]) -> list[Row]:

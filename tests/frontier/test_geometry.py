@@ -13,7 +13,8 @@ import verify
 from infoplane.cli.frontier import as_table, record
 from infoplane.formatting import rounded
 from infoplane.frontier.frontier import Frontier
-from infoplane.frontier.geometry import BestAnswer, Line, enclosure, lowest, supporting_line, vertices
+from infoplane.frontier.geometry import BestAnswer, Line, enclosure, lowest, supporting_line
+from infoplane.frontier.target import vertices
 from infoplane.information import bits, plane_points
 from infoplane.systems.efficiency import known
 from infoplane.view.report.contents import Allowance, contents
@@ -117,7 +118,7 @@ def test_it_is_refused_without_a_proof_or_for_two_kinds_at_once(bottlenecks, fun
     unproven = ip.sweep(NONUNIFORM, ip.bottleneck, [0.3], starts=1, rng=0)
     for frontier in (unproven, bottlenecks + funnels, ip.Frontier(NONUNIFORM, [])):
         with pytest.raises(ip.InvalidOptionError, match="certify=True"):
-            enclosure(frontier)
+            enclosure(frontier.joint, frontier.runs)
     with pytest.raises(ip.InvalidOptionError, match="ixz_bits"):
         bottlenecks.enclosure().at(7.0)
 

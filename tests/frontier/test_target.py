@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import infoplane as ip
 import strategies
 import verify
-from infoplane.frontier.geometry import FrontierPoint, vertices
-from infoplane.frontier.target import chord_parameter, mixed_encoder
+from infoplane.frontier.geometry import FrontierPoint
+from infoplane.frontier.target import chord_parameter, mixed_encoder, vertices
 from infoplane.information import bits
 from infoplane.results import Status
 from made_up import run_of

@@ -1,4 +1,4 @@
-"""Pieces that are sweeps: the call that repeats one, its starts, and the proven bound."""
+"""Pieces: sweeps and their proven bounds, reference points, and single runs iteration by iteration."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,19 @@ import pytest
 import infoplane as ip
 import verify
 from infoplane_paper.methods import KINDS, Method
-from infoplane_paper.pieces import Certified, Sweep, near_deterministic, random_starts
+from infoplane_paper.pieces import (
+    Certified,
+    Descent,
+    Merges,
+    Private,
+    Starts,
+    Sweep,
+    Trajectory,
+    near_deterministic,
+    random_starts,
+)
 from infoplane_paper.points import Points, excess
+from infoplane_paper.rates import straightness, worst_ratio
 from tiny import made_points, repeated
 
 
@@ -63,3 +74,112 @@ def test_no_encoder_crosses_the_proven_bound(family, grid):
         assert excess(point, certified, family)[0] >= -1e-9
     # The optima themselves touch it.
     assert np.abs(excess(certified, certified, family)).max() <= 3e-6
+
+
+def test_perfect_privacy_and_starts():
+    utility, bound = Private("p", "heart").run()["utility"]
+    assert 0.0 < utility <= bound <= utility + 1e-9
+    starts = Starts("s", "heart", 17, 3).run()
+    joint = ip.datasets.heart()
+    expected = [verify.mutual_informations(joint.p_xy, one) for one in random_starts(3, 17, 16, 0)]
+    np.testing.assert_allclose(np.array(expected).T / np.log(2), [starts["ixz"], starts["iyz"]], atol=1e-9)
+
+
+def test_merge_two_against_all_partitions():
+    """On three letters every merge is one of three pairs: Algorithm 1 can be followed by hand, from independently computed numbers."""
+    joint = ip.datasets.paper_nonuniform()
+    P = joint.p_xy
+
+    def place(labels):
+        W = np.zeros((max(labels) + 1, 3))
+        W[labels, np.arange(3)] = 1.0
+        return tuple(round(value / np.log(2), 6) for value in verify.mutual_informations(P, W))
+
+    pairs = [place(labels) for labels in ([0, 0, 1], [0, 1, 0], [1, 0, 0])]
+    expected = {place([0, 1, 2])}
+    for R in np.linspace(0, place([0, 1, 2])[0], 100):
+        allowed = [pair for pair in pairs if pair[0] >= R - 1e-9]
+        if R == 0:
+            expected.add((0.0, 0.0))
+        elif allowed:
+            expected.add(min(allowed, key=lambda pair: pair[1]))
+    ends = Merges("m", "paper_nonuniform").run()
+    assert {(round(u, 6), round(v, 6)) for u, v in zip(ends["ixz"], ends["iyz"], strict=True)} == expected
+
+
+def test_a_descent_keeps_the_fastest_and_its_own_losses():
+    slow, fast, never = (Method("ib-1", "exact", c, 1.0) for c in (64.0, 8.0, 1.0))
+    piece = Descent("d", "paper_uniform", "bottleneck", 0.2, (slow, fast, never.within(300)), 4)
+    columns = piece.run()
+    assert columns["converged"].tolist() == [1, 1, 0]
+    assert columns["chosen"][0] == 1
+    assert columns["iterations"][1] < columns["iterations"][0]
+    assert len(columns["loss"]) == columns["iterations"][1]
+    assert columns["loss"][-1] == pytest.approx(columns["end"][1], abs=1e-9)
+    gradient = Descent("g", "paper_uniform", "bottleneck", 0.2, (Method("ib-1", "gradient", 16.0, 1.618),), 4).run()
+    assert gradient["loss"][-1] == pytest.approx(gradient["end"][0], abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_the_calls_of_descents_and_certificates_run():
+    piece = Descent("g", "paper_uniform", "bottleneck", 0.2, (Method("ib-1", "gradient", 16.0, 1.618).within(20),), 4)
+    _, found = repeated(piece.call(piece.run()))
+    assert found == piece.run()["iterations"][0]
+    proof = Certified("c", "paper_uniform", "bottleneck", (0.5,))
+    names, found = repeated(proof.call(proof.run()))
+    assert found == round(proof.run()["lower_bound"][0], 4)
+    assert names["f"].runs[0].status is ip.Status.CERTIFIED
+
+
+@pytest.mark.parametrize("kind", ["gradient", "auto"])
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_the_call_of_a_descent_is_that_of_its_fastest_method(kind):
+    """Not of its first, and without the extrapolation that the descent does without."""
+    methods = tuple(Method("ib-1", kind, c, alpha).within(4000) for c in (1.0, 16.0) for alpha in (1.0, 2.0))
+    piece = Descent("g", "paper_uniform", "bottleneck", 0.2, methods, 4)
+    columns = piece.run()
+    assert columns["chosen"][0] != 0
+    _, found = repeated(piece.call(columns))
+    assert found == len(columns["loss"]) == columns["iterations"].min()
+
+
+def test_iterates_move_less_and_less():
+    method = Method("ib-1", "exact", 16.0, 1.618, tol=1e-13, inner=30)
+    columns = Trajectory("i", "paper_uniform", "bottleneck", 0.2, method, 4).run()
+    assert columns["step"][-1] < 1e-11 * columns["step"].max()
+    assert worst_ratio(columns["step"]) < 1.0
+    assert straightness(columns["step"]) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("solver", "family", "parameter", "c"),
+    [("ib-1", "bottleneck", 0.2, 16.0), ("ib-2", "bottleneck", 0.2, 64.0), ("pf-2", "funnel", 2.5, 64.0)],
+)
+def test_the_gradient_vanishes_with_the_steps(solver, family, parameter, c):
+    """|grad L_c| and the steps are of the same order, and near a limit L_c - L_c* is of the order of their square."""
+    method = Method(solver, "exact", c, 1.0, tol=1e-13, inner=30).within(400)
+    columns = Trajectory("t", "paper_uniform", family, parameter, method, 3).run()
+    assert len(columns["gradient"]) == len(columns["step"]) == len(columns["augmented"])
+    ratio = columns["gradient"][20:] / columns["step"][20:]
+    assert 1e-2 < ratio.min() <= ratio.max() < 10.0 * c
+    if solver == "ib-1":  # the tail of a run that has ended
+        fit = ip.fit_exponent(columns["augmented"], columns["gradient"])
+        assert fit.theta == pytest.approx(0.5, abs=0.02)
+
+
+def test_the_gradient_of_solver_one_is_that_of_differences():
+    """At the point after some iterations of ib-1, grad L_c in p and nu, from the first-order conditions, is the slope of L_c itself."""
+    method = Method("ib-1", "exact", 16.0, 1.0, tol=1e-13, inner=200).within(6)
+    found = Trajectory("t", "paper_uniform", "bottleneck", 0.2, method, 2).run()
+    joint, gamma, c = ip.datasets.paper_uniform(), 0.2, 16.0
+    (start,) = random_starts(1, 2, 3)
+    *_, last = ip.iterates(joint, ip.bottleneck(gamma), method.options(), start, tol=1e-13, max_iter=6)
+    v, nu = last.v[:, 0], last.nu[:, 0]
+    r = v - last.W @ joint.p_x
+
+    def augmented_in_p(v):
+        return float((1.0 - gamma) * (v * np.log(v)).sum() + nu @ (v - v0 + r) + 0.5 * c * ((v - v0 + r) ** 2).sum())
+
+    v0, d, h = v, np.array([1.0, -1.0]) / np.sqrt(2.0), 1e-5
+    slope = (augmented_in_p(v + h * d) - augmented_in_p(v - h * d)) / (2 * h)
+    assert found["gradient"][-1] == pytest.approx(np.hypot(slope, np.linalg.norm(r)), rel=1e-5)

@@ -1,4 +1,4 @@
-"""The report: pictures, tables, and every claim with its numbers."""
+"""The report in its two forms: pictures, tables, every claim with its numbers, and three pages with a line for each."""
 
 import csv
 import re
@@ -9,10 +9,24 @@ import pytest
 import infoplane as ip
 import infoplane_paper
 from infoplane_paper import FIGURES, outcome, report
-from infoplane_paper.reproduction import JudgedFigure
+from infoplane_paper.report import (
+    SAID,
+    beside,
+    count_words,
+    heading,
+    html_page,
+    items,
+    markdown,
+    picture,
+    python,
+    summary,
+    table,
+    text,
+)
+from infoplane_paper.reproduction import JudgedFigure, kept
 from infoplane_paper.runs import Runs, RunWhenAsked
 from infoplane_paper.settings import FULL, OPEN, QUICK, SCALES
-from infoplane_paper.verdict import Finding, Verdict, judge
+from infoplane_paper.verdict import Finding, Outcome, Verdict, counted, judge
 from tiny import TINY, repeated
 
 
@@ -76,8 +90,8 @@ def test_the_report_has_every_claim_with_its_numbers(whole):
                 assert finding.said in text
                 assert finding.holds is None or re.search(r"\d", finding.said)
     assert shown.count("data:image/png;base64,") == len(FIGURES)
-    for picture in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text):
-        assert (out / picture).exists()
+    for linked in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text):
+        assert (out / linked).exists()
 
 
 def test_what_an_open_setting_changes_is_counted():
@@ -160,3 +174,68 @@ def test_the_calls_of_the_report_in_the_docs_give_the_numbers_in_its_text():
     assert len(calls) >= 7
     for call in dict.fromkeys(calls):
         assert f" {repeated(call)[1]} iterations" in section
+
+
+def test_both_forms_of_a_report(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"\x89PNG")
+    blocks = [
+        heading(2, "A < B"),
+        text("p & q"),
+        items(["one", "two"]),
+        python("f(x)"),
+        table(("a", "b"), [("1 | 2", "<3>")]),
+        picture(tmp_path / "a.png", "alt"),
+    ]
+    said = markdown(blocks)
+    assert "## A < B\n\np & q\n\n- one\n- two\n\n```python\nf(x)\n```" in said
+    assert "| a | b |\n| --- | --- |\n| 1 \\| 2 | <3> |" in said
+    assert said.endswith("![alt](a.png)\n")
+    shown = html_page(blocks, "T")
+    assert "<h2>A &lt; B</h2>" in shown
+    assert "<td>&lt;3&gt;</td>" in shown
+    assert 'src="data:image/png;base64,iVBORw==' in shown
+    assert "http" not in shown
+
+
+def test_what_markdown_marks_is_marked_in_html():
+    said = text("`f(x)`: **Of 4 < 5**, see [the appendix](appendix-a_b.md), |Z| * 2")
+    assert said.html == (
+        '<p><code>f(x)</code>: <strong>Of 4 &lt; 5</strong>, see <a href="appendix-a_b.md">the appendix</a>, |Z| * 2</p>'
+    )
+
+
+def test_a_picture_stands_beside_its_table_and_before_it_in_markdown(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"\x89PNG")
+    both = beside([picture(tmp_path / "a.png", "alt"), text("words")], table(("a",), [("1",)]))
+    assert both.markdown == "![alt](a.png)\n\nwords\n\n| a |\n| --- |\n| 1 |"
+    assert both.html.startswith('<div class="beside"><div><a href="a.png"><img')
+    assert both.html.endswith("</table></div>")
+
+
+def test_a_long_finding_is_cut_at_a_word_and_our_own_claims_are_not_counted(tmp_path):
+    figures = [FIGURES["iterations"], FIGURES["published-shares"]]
+    long = Finding(True, "word " * 100)
+    verdicts = {one.name: [Verdict(claim, {"gradient": long}) for claim in one.claims] for one in figures}
+    text = markdown(summary(figures, verdicts, "quick", tmp_path))
+    assert "Of 1 claims: 1 reproduced, 0 refuted" in text
+    assert "of our own runs, not counted" in text
+    (line,) = (row for row in text.splitlines() if row.startswith("| Blahut-Arimoto needs fewer"))
+    assert "word ..." in line
+    assert len(line) < SAID + 300
+    assert count_words([one for found in verdicts.values() for one in found]).startswith("1 reproduced")
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/reference/referees.md", "docs/reproduction/report.md"])
+def test_pages_count_the_claims_as_the_stored_answers_do(page):
+    counts = counted(one for found in kept(FIGURES.values(), ROOT / "docs/reproduction").values() for one in found)
+    text = " ".join((ROOT / page).read_text().split())
+    assert {int(one) for one in re.findall(r"\b[Oo]f (\d+) claims", text)} <= {counts.total()}
+    for found in Outcome:
+        words = found.value
+        if found is Outcome.REPRODUCED:
+            words = words.replace("reproduced", "(?:are )?reproduced")
+        said = {int(one) for one in re.findall(rf"\b(\d+) {words}", text)}
+        assert said == {counts[found]} or (page == "README.md" and not said), found.value

@@ -1,10 +1,14 @@
-"""From figures to verdicts; what is finished is neither run nor read again."""
+"""From figures to verdicts; what is finished is on the disk, and neither run nor read again."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from infoplane_paper import FIGURES
-from infoplane_paper.pieces import Sweep
-from infoplane_paper.reproduction import Folder, Reproduction
+from infoplane_paper.pieces import Merges, Sweep
+from infoplane_paper.reproduction import Folder, Reproduction, keep, kept, rows_of, scale_of
+from infoplane_paper.verdict import Finding, Verdict
 from tiny import TINY
 
 
@@ -45,3 +49,45 @@ def test_a_missing_piece_is_named(tmp_path):
     reproduction = Reproduction([FIGURES["iterations"]], TINY, tmp_path)
     with pytest.raises(LookupError, match="the piece 'uniform: ib-1, gradient' was not run"):
         reproduction.judged(FIGURES["iterations"])
+
+
+def test_a_folder_keeps_whole_pieces_only(tmp_path):
+    folder, piece = Folder(tmp_path / "runs"), Merges("Merge-Two: it", "paper_uniform")
+    assert folder.load(piece) is None
+    folder.save(piece, piece.run())
+    (file,) = (tmp_path / "runs").iterdir()
+    np.testing.assert_array_equal(folder.load(piece)["ixz"], piece.run()["ixz"])
+    assert folder.load(replace(piece, joint="paper_nonuniform")) is None
+    file.write_bytes(file.read_bytes()[:100])
+    assert folder.load(piece) is None
+    folder.save(piece, piece.run())
+    assert folder.load(piece) is not None
+
+
+def test_answers_come_back(tmp_path):
+    figure = FIGURES["iterations"]
+    given = Verdict(figure.claims[0], {"gradient": Finding(True, "12 of 16")}, {"first step 1": Finding(None, "-")})
+    keep({figure.name: [given]}, "quick", tmp_path)
+    (found,) = kept(FIGURES.values(), tmp_path)[figure.name]
+    assert found.claim is figure.claims[0]
+    assert (found.first.holds, found.first.said) == (True, "12 of 16")
+    assert found.varied["first step 1"].holds is None
+    assert scale_of(tmp_path) == "quick"
+
+
+def test_answers_of_other_figures_stay_unless_they_are_of_another_scale(tmp_path):
+    one, two = FIGURES["iterations"], FIGURES["linear-rates"]
+    first, second = (Verdict(figure.claims[0], {"gradient": Finding(True, "so")}) for figure in (one, two))
+    keep({one.name: [first]}, "full", tmp_path)
+    keep({two.name: [second]}, "full", tmp_path)
+    assert [*kept(FIGURES.values(), tmp_path)] == [one.name, two.name]
+    keep({two.name: [second]}, "quick", tmp_path)
+    assert [*kept(FIGURES.values(), tmp_path)] == [two.name]
+
+
+def test_numbers_of_a_table_are_numbers(tmp_path):
+    (tmp_path / "one.csv").write_text('runs,c,share\n"ib-1, alpha 1",2,\n')
+    (row,) = rows_of("one", tmp_path)
+    assert row["runs"] == "ib-1, alpha 1"
+    assert row["c"] == 2.0
+    assert row["share"] != row["share"]  # an empty cell is no number

@@ -13,7 +13,7 @@ from tiny import made_points, made_runs
 
 
 def test_a_lower_limit_makes_slow_runs_divergent():
-    pieces = {piece.name: piece for piece in bottleneck_planes.pieces(FULL)}
+    pieces = {piece.name: piece for piece in bottleneck_planes.FIGURE.pieces(FULL)}
     name = "uniform: ib-1, gradient"
     limit = pieces[name].method.max_iter
     columns = {one: made_points([0.5, 0.6], [0.1, 0.1], iterations=[10, limit - 1]) for one in pieces}

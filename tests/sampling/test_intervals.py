@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ncx2
 
-from infoplane.sampling.intervals import complexity, interval_of, relevance, sampled_information
+from infoplane.sampling.intervals import complexity, interval_of, relevance
 from infoplane.sampling.leakage import bound_of
 
 
@@ -61,7 +61,7 @@ def test_the_formula():
     psi, value = W.T @ logs, (q * logs).sum()
     variance = (P * psi**2).sum() - value**2
     degrees = 2.0 * ((W**2 @ P.sum(axis=1)) / q.sum(axis=1)).sum() - 2.0
-    found = sampled_information(W, N)
+    found = relevance(W, N)
     assert found[1:4] == pytest.approx((value, variance, degrees), rel=1e-10)
     assert found.expected == pytest.approx(degrees / 800)
     bound = bound_of(W, N, 0.95, (0, 1, 2)).bound
@@ -76,6 +76,6 @@ def test_degrees_of_freedom_are_the_bias_of_a_soft_encoder():
     """At independence the mean of 2n I^ over samples is df, of a soft encoder too: 600 samples, four standard errors."""
     rng = np.random.default_rng(2)
     W, P, n = rng.dirichlet(np.ones(4), 10).T, np.outer(rng.dirichlet(np.full(10, 5.0)), [0.2, 0.3, 0.5]), 2000
-    found = [sampled_information(W, N.reshape(P.shape)) for N in rng.multinomial(n, P.ravel(), 600)]
+    found = [relevance(W, N.reshape(P.shape)) for N in rng.multinomial(n, P.ravel(), 600)]
     shown = 2.0 * n * np.array([one.value for one in found])
     assert abs(shown.mean() - found[0].degrees) <= 4.0 * shown.std() / np.sqrt(600.0)

@@ -1,14 +1,20 @@
-"""Plans: a start depends on seed, parameter and number only; units cover every run once; what travels to workers."""
+"""Plans: a start depends on seed, parameter and number only; units cover every run once; what workers are sent, and how they run it."""
 
 import pickle
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import infoplane as ip
+from infoplane.runtime.budget import Budget
+from infoplane.solvers.base import PathSolver
+from infoplane.solvers.job import RunOptions
 from infoplane.solvers.shared.starts import make_starts
-from infoplane.sweep.plan import Chunk, ParameterGrid, Unit, run_chunk
+from infoplane.storage.store import contending
+from infoplane.sweep import plan as plans
+from infoplane.sweep.plan import BUDGETS, Chunk, ParameterGrid, Unit, run_chunk
 from sweeping import Warm, planned
 
 UNIFORM = ip.datasets.paper_uniform()
@@ -64,3 +70,101 @@ def test_a_grid_numbers_parameters_and_orders_rows():
     assert grid.problems[3] == ip.bottleneck(0.2)
     assert ParameterGrid(ip.bottleneck, [0.9, 0.1], None).order == [0, 1]
     assert Unit(0, 1, (2,)) == (0, 1, (2,))
+
+
+NAMES = [
+    name
+    for name, solver in ip.SOLVERS.items()
+    if name not in ("drs", "admm-ib")
+    and not (solver.refusal(ip.bottleneck(0.3)) and solver.refusal(ip.funnel(1.7)))  # those for several targets
+]
+
+
+TRACELESS = ("envelope", "columns", "merging", "root-tracking", "submodular")
+
+
+def problem_for(solver):
+    return ip.funnel(1.7) if solver.refusal(ip.bottleneck(0.3)) else ip.bottleneck(0.3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_does_not_depend_on_the_others_of_its_batch(name):
+    """Units one by one, all in one chunk, and with holes as a resumed sweep has them: the kernels keep runs apart."""
+    solver = ip.SOLVERS[name]
+    problem = problem_for(solver)
+    plan, problems = planned(solver, options=RunOptions(max_iter=300)), {0: problem, 1: problem}
+    units = tuple(plan.units([0, 1]))
+    together = {(one.index, one.start): one for one in run_chunk(plan, Chunk(units, problems), "").records}
+    assert len(together) == 2 * plan.runs_per_parameter
+    for some in (units[::2], *((unit,) for unit in units)):
+        for one in run_chunk(plan, Chunk(tuple(some), problems), "").records:
+            same = together[one.index, one.start]
+            assert one.run.encoder.tobytes() == same.run.encoder.tobytes()
+            assert (one.loss, one.ixz, one.iyz, one.run.iterations) == (
+                same.loss,
+                same.ixz,
+                same.iyz,
+                same.run.iterations,
+            )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
+    """Against the solver itself, without a trace."""
+    solver = ip.SOLVERS[name]
+    problem, plan = problem_for(solver), planned(solver)
+    found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: problem}), "").records
+    W = plan.encoders(0)
+    if isinstance(solver, PathSolver):
+        plain = list(solver.follow(plan.job(problem, W[:1] if solver.deterministic else W), [problem]))
+    else:
+        plain = solver.run(plan.job(problem, W[: len(found)]))
+    for one, other in zip(found, plain, strict=True):
+        assert one.run.encoder.tobytes() == other.encoder.tobytes()
+        assert (one.run.status, one.run.iterations, one.run.residuals) == (
+            other.status,
+            other.iterations,
+            other.residuals,
+        )
+    best = contending(found)
+    assert 1 <= len(best) <= 2
+    traced = [one for one in found if one.trace is not None]
+    assert traced == ([] if name in TRACELESS else sorted(best, key=lambda one: one.start))
+    for one in traced:
+        assert np.isfinite(one.trace.loss).all()
+        assert one.trace.loss[-1] == pytest.approx(one.loss, abs=1e-9)
+        assert isinstance(solver, PathSolver) or len(one.trace) == one.run.iterations
+
+
+def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():
+    plan = planned(ip.SOLVERS["ib-1"])
+    units, problems = tuple(plan.units([0])), {0: ip.bottleneck(0.3)}
+    best = contending(run_chunk(plan, Chunk(units, problems), "").records)[-1]
+    for lowest, traced in ((best.loss + 0.5e-9, True), (best.loss, True), (best.loss - 2e-9, False)):
+        found = run_chunk(plan, Chunk(units, problems, {(0, 0): lowest}), "").records
+        assert any(one.trace is not None for one in found) == traced
+
+
+def test_a_run_that_ends_elsewhere_alone_lends_no_trace(monkeypatch):
+    """A solver that does not keep the runs of a batch apart: what was recorded is another run."""
+    plan = planned(ip.SOLVERS["ib-1"])
+    real = plans._ended
+
+    def ended(solver, job):
+        W = job.starts
+        return real(solver, job.but(starts=0.9 * W + 0.1 / W.shape[1] if job.record else W))
+
+    monkeypatch.setattr(plans, "_ended", ended)
+    found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)}), "").records
+    assert [one.trace for one in found] == [None] * 6
+
+
+def test_a_stop_ends_a_chunk():
+    plan = planned(ip.SOLVERS["pf-2v"], joint=HEART, starts=2, options=RunOptions(tol=1e-15))
+    chunk = Chunk(tuple(plan.units([0, 1])), {0: ip.funnel(50.0), 1: ip.funnel(5.0)})
+    BUDGETS["stopped"] = Budget()
+    BUDGETS["stopped"].stop()
+    try:
+        assert run_chunk(plan, chunk, "stopped").records == ()
+    finally:
+        del BUDGETS["stopped"]

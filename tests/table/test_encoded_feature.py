@@ -16,7 +16,7 @@ def planted(letters=400, records=30, seed=0):
 def test_planted_groups_are_found():
     counts, home = planted()
     found = grouped_categories(counts, OperatingPoint(n_clusters=3))
-    labels = found.labels(found.conditional(counts))
+    labels = found.labels(found.denoising.conditional(counts))
     table = np.zeros((3, 3))
     np.add.at(table, (labels, home), 1)
     assert table.max(axis=0).sum() >= 0.98 * len(home)
@@ -26,7 +26,7 @@ def test_planted_groups_are_found():
 def test_a_bottleneck_assigns_by_its_self_consistent_equation():
     counts, _ = planted(60, 200)
     found = grouped_categories(counts, OperatingPoint(gamma=0.2))
-    T = found.conditional(counts)
+    T = found.denoising.conditional(counts)
     wanted = found.p_z * np.exp(-(T[:, None] * np.log(T[:, None] / found.centres)).sum(axis=2) / 0.2)
     np.testing.assert_allclose(found.soft(counts, T), wanted / wanted.sum(axis=1, keepdims=True), atol=1e-9)
 

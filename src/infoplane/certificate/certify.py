@@ -154,23 +154,26 @@ def certify(
     joint = as_joint(joint, tasks=is_task(problem))
     problem = problem.on(joint)
     W = check_encoder(joint, encoder)
-    limits = Limits(tol, max_cells, max_seconds)
     bounded = posterior_form_below(problem)
-    if is_bottleneck(bounded):
-        proof = _bottleneck
-    elif is_funnel(bounded):
-        proof = _funnel
-    elif isinstance(bounded, TaskLagrangian):
-        proof = _task
-    else:
+    if not (is_bottleneck(bounded) or is_funnel(bounded) or is_task(bounded)):
         raise UnsupportedProblemError(no_certificate(problem))
-    support, loss, budget = Support(joint), bounded.value(joint, W), limits.budget()
+    found = _certified(joint, bounded, W, Limits(tol, max_cells, max_seconds))
+    # What improves on the encoder below need not improve on it here.
+    return (
+        found if bounded is problem else replace(found, problem=problem, loss=problem.value(joint, W), posterior=None)
+    )
+
+
+def _certified(joint: Joint, problem: MarkovLagrangian, W: Array, limits: Limits) -> Certificate:
+    """The certificate of a bottleneck, a funnel or a task."""
+    proof = _bottleneck if is_bottleneck(problem) else _funnel if is_funnel(problem) else _task
+    support, loss, budget = Support(joint), problem.value(joint, W), limits.budget()
     with one_blas_thread():
-        work = partial(proof, support, bounded, W[:, support.x], loss, limits.tol, budget)
+        work = partial(proof, support, problem, W[:, support.x], loss, limits.tol, budget)
         proven = attended([work], budget)[0]
     met = proven.posterior
-    found = Certificate(
-        problem=bounded,
+    return Certificate(
+        problem=problem,
         loss=loss,
         lower_bound=proven.lower,
         tol=limits.tol,
@@ -181,10 +184,6 @@ def certify(
         multipliers=None if proven.multipliers is None else support.spread(proven.multipliers),
         limit=proven.limit,
     )
-    if bounded is problem:
-        return found
-    # What improves on the encoder below need not improve on it here.
-    return replace(found, problem=problem, loss=problem.value(joint, W), posterior=None)
 
 
 def no_certificate(problem: MarkovLagrangian) -> str:

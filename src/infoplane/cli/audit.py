@@ -13,8 +13,8 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..joint.joint import Joint
 from ..storage.mechanism import read_mechanism
-from ..table.audit import DIRECTIONS, AuditLine
 from ..table.audit import audit as audited
+from ..table.audit import measured
 from ..table.measures import held_out_attack
 from ..table.mechanism import Mechanism
 from ..view.pages import audit_page
@@ -130,18 +130,7 @@ def attacked(found: Any, seen: Any, secret: Any) -> Any:
     import pandas as pd
 
     done = held_out_attack(seen, pd.MultiIndex.from_frame(secret).to_flat_index(), rng=0)
-    line = AuditLine(
-        "held-out attacker",
-        done.share,
-        "share",
-        DIRECTIONS["less"],
-        "boosted trees on half of the records",
-        "Clopper, Pearson 1934",
-        f"{done}.",
-    )
-    return pd.concat([found, pd.DataFrame([line[1:]], index=[line[0]], columns=AuditLine._fields[1:])]).rename_axis(
-        "measure"
-    )
+    return pd.concat([found, measured([("held-out attacker", done.share, f"{done}.")])])
 
 
 def of_mechanism(

@@ -15,8 +15,7 @@ from click.core import ParameterSource
 from ..certificate.certificate import Limits
 from ..certificate.funnel.leakage import CappedFunnel
 from ..datasets import paper_uniform
-from ..frontier.confident import ConfidentFunnel
-from ..frontier.leakage import funnel_at_leakage, funnel_curve
+from ..frontier.leakage import ConfidentFunnel, funnel_at_leakage, funnel_curve
 from ..frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from ..information import NATS_PER_BIT, bits
 from ..joint.joint import Joint
@@ -178,7 +177,7 @@ def as_frame(found: list[Any], caps: tuple[float, ...]) -> pd.DataFrame:
 def show(frame: pd.DataFrame, title: str) -> None:
     """The table."""
     kept, told = (f"I({name[1].upper()};Z)" for name in frame.columns[1:3])
-    sampled = bool(frame.population_bits.notna().all())
+    sampled, population = bool(frame.population_bits.notna().all()), f"population: {told}\nat most"
     made = output.TextTable(
         f"The most that a release of {title} keeps under each cap",
         (
@@ -186,15 +185,16 @@ def show(frame: pd.DataFrame, title: str) -> None:
             f"{kept}\n[bits]",
             f"{told}\n[bits]",
             f"proven: {kept}\nat most",
-            *([f"population: {told}\nat most"] if sampled else []),
+            population,
             "|Z|",
             "beta",
             "certified",
         ),
         left=("certified",),
+        hidden=() if sampled else (population,),
     )
     for row in frame.itertuples(index=False):
-        numbers = [f"{number:.6f}" for number in row[: 5 if sampled else 4]]
+        numbers = [f"{number:.6f}" for number in row[:5]]
         made.add_row(*numbers, str(row.clusters), f"{row.beta:.4g}", "yes" if row.certified else "no")
     output.print_table(made)
     if sampled:

@@ -24,11 +24,13 @@ from .flags import PICTURES, as_json, flag_of, taken, written
 from .frontier import exit_unless_good, write
 from .inputs import Source, joint_options
 
+GAP = "gap to bound\n[nats]"
 COLUMNS = (
     "parameter",
     "solver",
     "best loss\n[nats]",
     "above lowest\n[nats]",
+    GAP,
     "I(X;Z)\n[bits]",
     "I(Y;Z)\n[bits]",
     "converged",
@@ -36,7 +38,6 @@ COLUMNS = (
     "seconds",
     "",
 )
-GAP = "gap to bound\n[nats]"
 EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[bits]")
 """What a narrow terminal can do without, in this order."""
 
@@ -141,9 +142,8 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
 
 def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> output.TextTable:
     """The records, and at the end one row per solver over all parameters; a column of gaps if any was proven."""
-    proven = any(row["gap_nats"] is not None for row in rows)
-    columns = (*COLUMNS[:4], GAP, *COLUMNS[4:]) if proven else COLUMNS
-    made = output.TextTable(title, (written.name, *columns[1:]), left=("solver", ""))
+    hidden = () if any(row["gap_nats"] is not None for row in rows) else (GAP,)
+    made = output.TextTable(title, (written.name, *COLUMNS[1:]), left=("solver", ""), hidden=hidden)
     rows = sorted(rows, key=lambda row: written.of(row["parameter"]))
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
@@ -152,7 +152,7 @@ def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> outpu
             row["solver"],
             rounded(row["loss_nats"]),
             f"{row['above_lowest_nats']:.1e}",
-            *([_gap(row["gap_nats"])] if proven else []),
+            _gap(row["gap_nats"]),
             rounded(row["ixz_bits"]),
             rounded(row["iyz_bits"]),
             f"{row['share_converged']:.0%}",
@@ -168,7 +168,7 @@ def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> outpu
             name,
             "",
             f"{max(row['above_lowest_nats'] for row in own):.1e}",
-            *([_gap(_widest([row["gap_nats"] for row in own]))] if proven else []),
+            _gap(_widest([row["gap_nats"] for row in own])),
             "",
             "",
             f"{sum(row['share_converged'] for row in own) / len(own):.0%}",

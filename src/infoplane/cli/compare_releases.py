@@ -11,7 +11,6 @@ import click
 from ..errors import InvalidOptionError
 from ..formatting import label_text
 from ..frontier.release import release_mechanism
-from ..information import NATS_PER_BIT
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..storage.mechanism import read_mechanism
@@ -34,7 +33,7 @@ from .flags import (
     option,
     written,
 )
-from .release import about_the_table, read_joint
+from .release import about_the_table, nats_of, read_joint
 from .tables import read_frame
 
 
@@ -99,7 +98,7 @@ def compare_releases(
     read = {path: read_mechanism(path) for path in mechanisms}
     _, joint = read_joint(data, columns, hide, keep, {**_edges(read, columns), **bins}, missing)
     of_x = joint.hide if isinstance(joint, TaskJoint) else joint
-    lift = None if max_lift_bits is None else max_lift_bits * NATS_PER_BIT
+    lift = nats_of(max_lift_bits)
     releases: dict[str, Any] = dict(read)
     with output.one_line_warnings(), working("solving and proving", lines=True):
         for cap in max_leakage_bits or (() if lift is None else (None,)):
@@ -108,9 +107,7 @@ def compare_releases(
                 for what, number in (("I(S;Z)", cap), ("lift", max_lift_bits))
                 if number is not None
             )
-            releases[f"best, {said}"] = release_mechanism(
-                joint, None if cap is None else cap * NATS_PER_BIT, lift, rng=seed, max_seconds=max_seconds
-            )
+            releases[f"best, {said}"] = release_mechanism(joint, nats_of(cap), lift, rng=seed, max_seconds=max_seconds)
         found = compared(
             joint,
             releases,
@@ -119,7 +116,7 @@ def compare_releases(
             merged=[int(k) if k.is_integer() else k for k in merge or ()],  # type: ignore[misc]
         )
     frame = found.to_frame()
-    advice = [found.advice(cap * NATS_PER_BIT, lift) for cap in max_leakage_bits or ()] or [found.advice(max_lift=lift)]
+    advice = [found.advice(nats_of(cap), lift) for cap in max_leakage_bits or ()] or [found.advice(max_lift=lift)]
     output.write_table(frame, out)
     output.write(plot, lambda path: save_figure(found.plot(), path))
     if as_json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -208,42 +209,44 @@ EXPENDABLE = (
 
 def as_table(placed: Placements, title: str, written: Notation) -> output.TextTable:
     """One row per system; bits."""
-    proven = any(math.isfinite(one.high) for one in placed.placed)
-    noisy = any(one.noise is not None for one in placed.placed)
+    sampled = (f"{written.name}\n95%", "epsilon\n95%", "optimal,\np")
     columns = (
         "system",
         "|Z|",
         "I(X;Z)\n[bits]",
         "I(Y;Z)\n[bits]",
         written.name,
-        *((f"{written.name}\n95%",) if noisy else ()),
+        sampled[0],
         "epsilon\n[bits]",
-        *(("epsilon\n95%", "optimal,\np") if noisy else ()),
+        *sampled[1:],
         "proven from\n[bits]",
-        *(("proven to\n[bits]",) if proven else ()),
+        "proven to\n[bits]",
         "gNID",
         "solves",
     )
-    made = output.TextTable(title, columns, left=("system",))
+    hidden: tuple[str, ...] = () if any(math.isfinite(one.high) for one in placed.placed) else ("proven to\n[bits]",)
+    if all(one.noise is None for one in placed.placed):
+        hidden += sampled
+    made = output.TextTable(title, columns, left=("system",), hidden=hidden)
     for row, one in zip(placed.to_frame().to_dict("records"), placed.placed, strict=True):
-        of_beta: tuple[str, ...] = ()
-        of_epsilon: tuple[str, ...] = ()
+        parameter = epsilon = p = ""
         if one.noise is not None:
             low, high = sorted(map(written.of, one.noise.parameter))
-            of_beta = (f"{low:.4g} to {high:.4g}",)
-            ends = " to ".join(f"{bits(end):.4f}" for end in one.noise.epsilon)
-            of_epsilon = (ends, f"{one.noise.on_bound_p:.3f}")
+            parameter = f"{low:.4g} to {high:.4g}"
+            epsilon = " to ".join(f"{bits(end):.4f}" for end in one.noise.epsilon)
+            p = f"{one.noise.on_bound_p:.3f}"
         made.add_row(
             label_text(row["system"], 30),
             str(row["clusters"]),
             f"{row['ixz_bits']:.4f}",
             f"{row['iyz_bits']:.4f}",
             f"{row[written.name]:.4g}",
-            *of_beta,
+            parameter,
             rounded(row["epsilon_bits"]),
-            *of_epsilon,
+            epsilon,
+            p,
             rounded(row["epsilon_proven_low_bits"]),
-            *((rounded(row["epsilon_proven_high_bits"]),) if proven else ()),
+            rounded(row["epsilon_proven_high_bits"]),
             f"{row['gnid']:.3f}",
             str(row["solves"]),
         )
@@ -257,7 +260,7 @@ def write(
     frame = placed.to_frame()
     output.write_table(frame.drop(columns="optimum"), out)
     planes = [(f"{placed.curve.family.title.capitalize()} of {title}", placed.frontier)]
-    output.write(plot, lambda path: plot_planes(planes, path, systems=frame, notation=notation))
+    output.write(plot, partial(plot_planes, planes, systems=frame, notation=notation))
     whole = f"{planes[0][0]} with {counted(len(frame), 'given system')}"
     output.write(report, lambda path: placed.with_systems().report(path, title=whole, notation=notation))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -91,7 +92,7 @@ def encode(
     made = in_place(frame, list(columns), encoded)
     output.write_table(made, out, f": {counted(len(made), 'row')}, each encoded by the others")
     mechanism = Mechanism.of_encoder(encoder, target)
-    output.write(model, lambda path: write_mechanism(mechanism, path))
+    output.write(model, partial(write_mechanism, mechanism))
     output.write_table(encoder.mapping_.assign(category=encoder.mapping_.category.map(label_text)), mapping)
     output.write_page(report, lambda: encoding_page(encoder, target).encode("utf-8", "backslashreplace"))
     if as_json:

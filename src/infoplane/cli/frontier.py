@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -315,10 +316,9 @@ def write(
     """Write the files that were asked for."""
     family = found.runs[0].problem.family.replace("_", " ").capitalize()
     output.write_frontier(found, out)
-    output.write(
-        plot, lambda path: plot_planes([(f"{family} of {title}", found)], path, transitions, notation=notation)
-    )
-    output.write(report, lambda path: found.report(path, title=f"{family} frontier of {title}", notation=notation))
+    planes = [(f"{family} of {title}", found)]
+    output.write(plot, partial(plot_planes, planes, transitions=transitions, notation=notation))
+    output.write(report, partial(found.report, title=f"{family} frontier of {title}", notation=notation))
 
 
 def exit_unless_good(context: click.Context, found: Frontier, certify: float | None) -> None:

@@ -50,11 +50,12 @@ def print_json(value: dict[str, Any]) -> None:
 
 @dataclass
 class TextTable:
-    """Columns hold numbers, aligned to the right and never broken, unless named in ``left``."""
+    """Columns hold numbers, aligned to the right and never broken, unless named in ``left``; those ``hidden`` are not drawn."""
 
     title: str
     columns: Sequence[str]
     left: Sequence[str] = ()
+    hidden: Sequence[str] = ()
     headed: bool = True
     rows: list[tuple[str, ...]] = field(default_factory=list)
     ends: set[int] = field(default_factory=set)
@@ -71,7 +72,7 @@ class TextTable:
         from rich import box
         from rich.table import Table
 
-        kept = [at for at, name in enumerate(self.columns) if name not in without]
+        kept = [at for at, name in enumerate(self.columns) if name not in (*self.hidden, *without)]
         style = {"box": box.SIMPLE_HEAD, "title_justify": "left", "title_style": "bold", "pad_edge": False}
         made = Table(title=shown_lines(self.title), show_header=self.headed, **style)  # type: ignore[arg-type]
         for name in (self.columns[at] for at in kept):

@@ -14,7 +14,7 @@ from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniform
 from ..encoder.encoder import EncoderView, cluster_names
 from ..errors import InfoplaneError, InvalidOptionError
 from ..formatting import counted
-from ..frontier.confident import ConfidentFunnel
+from ..frontier.leakage import ConfidentFunnel
 from ..frontier.release import Release, release_mechanism
 from ..information import NATS_PER_BIT, bits, mutual_information
 from ..joint.joint import Joint
@@ -176,8 +176,8 @@ def release(
     joint = asked.hide if isinstance(asked, TaskJoint) else asked
     warn_of_columns(joint)
     terms: dict[str, Any] = {
-        "max_leakage": _nats(max_leakage_bits),
-        "max_lift": _nats(max_lift_bits),
+        "max_leakage": nats_of(max_leakage_bits),
+        "max_lift": nats_of(max_lift_bits),
         "two_sided": not one_sided,
         "min_group": min_group,
     }
@@ -302,7 +302,8 @@ def decoded(kept: EncoderView) -> Any:
     return frame / frame.sum()
 
 
-def _nats(given: float | None) -> float | None:
+def nats_of(given: float | None) -> float | None:
+    """Bits, if any were given, in nats."""
     return None if given is None else given * NATS_PER_BIT
 
 

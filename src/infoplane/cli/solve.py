@@ -9,8 +9,8 @@ import click
 
 from ..encoder.encoder import by_mass, predicted
 from ..formatting import SHOWN_ROWS, counted, label_text, rounded
-from ..frontier.confident import ConfidentFunnel
 from ..frontier.frontier import Frontier
+from ..frontier.leakage import ConfidentFunnel
 from ..information import bits
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint

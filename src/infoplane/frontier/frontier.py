@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..checks import check_one_of, number
+from ..checks import cap_in_nats, check_one_of
 from ..errors import InvalidOptionError, MissingExtraError
 from ..formatting import SHOWN_ROWS, counted, html_image, html_note, html_page, html_table, rounded
 from ..information import Array, bits
@@ -16,7 +17,8 @@ from ..joint.joint import Joint
 from ..results import best_of
 from ..sampling.held_out import chance_of
 from ..solution import Solution
-from .geometry import pareto_rows
+from ..solvers.job import RunOptions
+from .geometry import BestAnswer, Enclosure, best_answers, enclosure, hides_y, pareto_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from ..solvers.base import Solver
     from ..sweep.records import Bands
-    from .geometry import BestAnswer, Enclosure
     from .knee import Suggestion
     from .transitions import Transition
 
@@ -88,7 +89,7 @@ class Frontier:
     @property
     def hides_y(self) -> bool:
         """Whether low I(Y;Z) is good (the funnel) rather than bad (the bottleneck)."""
-        return bool(self.runs) and self.runs[0].problem.single_target and self.runs[0].problem.rho_zy < 0
+        return hides_y(self.runs)
 
     @property
     def held_back(self) -> str | None:
@@ -124,15 +125,15 @@ class Frontier:
     @property
     def cautions(self) -> list[str]:
         """What a reader must know before believing a number: the joint's caution, and that of the best runs."""
-        return [
-            *([] if self.joint.caution is None else [f"{self.joint.caution}."]),
-            *([self.caution] if self.caution else []),
-        ]
+        own = self.joint.caution
+        return [said for said in (None if own is None else f"{own}.", self.caution) if said is not None]
 
     def to_frame(self, rows: Sequence[int] | None = None) -> pd.DataFrame:
         """A pandas frame with one row per run; units in the column names. Beside a parameter gamma stands beta = 1/gamma."""
+        from .runs_frame import runs_frame
+
         chosen = range(len(self)) if rows is None else rows
-        return _frame([(row, self.runs[row]) for row in chosen])
+        return runs_frame([(row, self.runs[row]) for row in chosen])
 
     def best_rows(self) -> list[int]:
         """For each parameter the row with the lowest loss; among losses equal to 1e-9 nats, one that converged."""
@@ -140,11 +141,11 @@ class Frontier:
         for row, run in enumerate(self.runs):
             # One NaN for all: as keys, two of them are equal only if they are the same object.
             rows.setdefault(math.nan if math.isnan(run.parameter) else run.parameter, []).append(row)
-        return [self._best_of(rows[parameter]) for parameter in sorted(rows)]
-
-    def _best_of(self, rows: list[int]) -> int:
-        runs = [self.runs[row] for row in rows]
-        return rows[best_of([run.loss for run in runs], [run.status.converged for run in runs])]
+        found = []
+        for parameter in sorted(rows):
+            runs = [self.runs[row] for row in rows[parameter]]
+            found.append(rows[parameter][best_of([run.loss for run in runs], [run.status.converged for run in runs])])
+        return found
 
     def best_answers(self) -> list[BestAnswer]:
         """The best encoder that any run has found for each parameter: of its own runs (`best_rows`), or of another parameter's.
@@ -152,16 +153,16 @@ class Frontier:
         An encoder from elsewhere is judged here: ``run.status`` says whether it is stationary at this parameter, caps on |Z| and proven
         bounds are this parameter's. ``row`` is where it was found, ``found_at`` at which parameter. See `frontier/geometry.py`.
         """
-        from .geometry import best_answers
-
         if self._answers is None:
             self._answers = best_answers(self.runs, self.best_rows())
         return list(self._answers)
 
     def best(self) -> pd.DataFrame:
         """The best encoder of each parameter, as a frame; the index is the row that `encoder` takes, ``found_at`` that run's parameter."""
+        from .runs_frame import runs_frame
+
         answers = self.best_answers()
-        frame = _frame([(answer.row, answer.run) for answer in answers])
+        frame = runs_frame([(answer.row, answer.run) for answer in answers])
         frame["found_at"] = [answer.found_at for answer in answers]
         chance = [chance_of(self.joint, answer.run.encoder if self.hides_y else None) for answer in answers]
         frame["chance_iyz_bits"] = [math.nan if one is None else bits(one) for one in chance]
@@ -201,11 +202,8 @@ class Frontier:
         names = self.runs[0].plane_names if self.runs else ("I(X;Z)", "I(Y;Z)")
         header = ("parameter", "loss [nats]", *(f"{name} [bits]" for name in names), "clusters", "status")
         best = [answer.run for answer in self.best_answers()]
-        shown = (
-            [best[i] for i in sorted({round(i * (len(best) - 1) / (SHOWN_ROWS - 1)) for i in range(SHOWN_ROWS)})]
-            if best
-            else []
-        )
+        places = {round(i * (len(best) - 1) / (SHOWN_ROWS - 1)) for i in range(SHOWN_ROWS)} if best else set()
+        shown = [best[place] for place in sorted(places)]
         rows = [
             (
                 f"{run.parameter:.4g}",
@@ -221,17 +219,13 @@ class Frontier:
             said += html_note(f"{len(shown)} of {counted(len(best), 'parameter')} shown; best() has all.")
         if not self.complete:
             said += html_note("Interrupted: only the parameters that were finished are here.")
-        return html_page(repr(self), self._picture(), html_table(header, rows, left=("status",)), said)
+        drawn = ""
+        with suppress(MissingExtraError):  # no picture without matplotlib
+            from ..view.drawing import picture
+            from ..view.plot import plot_plane
 
-    def _picture(self) -> str:
-        """The plane as an HTML image; nothing without matplotlib or runs."""
-        from ..view.drawing import picture
-        from ..view.plot import plot_plane
-
-        try:
-            return html_image(picture(plot_plane(self)), "information plane") if self.runs else ""
-        except MissingExtraError:
-            return ""
+            drawn = html_image(picture(plot_plane(self)), "information plane") if self.runs else ""
+        return html_page(repr(self), drawn, html_table(header, rows, left=("status",)), said)
 
     def at(
         self,
@@ -269,15 +263,8 @@ class Frontier:
         """
         from .target import at
 
-        return at(
-            self,
-            ixz_bits=ixz_bits,
-            iyz_bits=iyz_bits,
-            solver=solver,
-            max_iter=max_iter,
-            tol=tol,
-            max_seconds=max_seconds,
-        )
+        options = RunOptions(max_iter=max_iter, tol=tol)
+        return at(self, {"ixz": ixz_bits, "iyz": iyz_bits}, solver, options, max_seconds)
 
     def enclosure(self) -> Enclosure:
         """The certified information plane: two curves, in bits, between which the frontier lies, between the runs too.
@@ -293,9 +280,7 @@ class Frontier:
         >>> found.gap_bits < 0.1, list(found.to_frame())
         (True, ['ixz_bits', 'iyz_low_bits', 'iyz_high_bits', 'gap_bits'])
         """
-        from .geometry import enclosure
-
-        return enclosure(self)
+        return enclosure(self.joint, self.runs)
 
     def bands(
         self,
@@ -403,7 +388,7 @@ class Frontier:
 
         check_one_of("by", by, ("held-out", "knee", None))
         if max_iyz is not None:
-            max_iyz = number("max_iyz", max_iyz, "a number of nats, 0 or more", least=0.0)
+            max_iyz = cap_in_nats("max_iyz", max_iyz)
             if not self.hides_y or by == "knee":
                 raise InvalidOptionError("max_iyz is the cap of a funnel, which held-out records choose by.")
         can = has_parts(self.joint)
@@ -411,8 +396,9 @@ class Frontier:
             raise InvalidOptionError(
                 "held-out records choose for a joint made of 10 records or more; for others say by='knee'."
             )
+        plain = suggest(self.joint, self.best_answers(), self.hides_y, self.caution, notation)
         wanted = by == "held-out" or max_iyz is not None or (by is None and can and not self.hides_y)
-        return chosen(self, notation, rng, max_iyz) if wanted else suggest(self, notation)
+        return chosen(self, plain, notation, rng, max_iyz) if wanted else plain
 
     def report(
         self,
@@ -427,7 +413,7 @@ class Frontier:
         With ``traces``, the runs that kept a trace (of a sweep, the best of each parameter and solver) show how they converged. With
         ``notation="beta"`` bottlenecks are called by beta = 1/gamma.
         """
-        from ..view.report import write_report
+        from ..view.report.page import write_report
 
         write_report(self, path, title=title, traces=traces, notation=notation)
 
@@ -443,40 +429,3 @@ class Frontier:
         from ..storage.archive import load
 
         return load(path)
-
-
-def _frame(numbered: Sequence[tuple[int, Solution]]) -> pd.DataFrame:
-    """One row per run, each with its number."""
-    import pandas as pd
-
-    from .runs_frame import RunsFrame
-
-    runs = [run for _, run in numbered]
-    in_gamma = any(run.problem.record.parameter == "gamma" for run in runs)
-    return RunsFrame(
-        [
-            {
-                "parameter": run.parameter,
-                **({"beta": run.problem.record.notation("beta").of(run.parameter)} if in_gamma else {}),
-                "start": run.start,
-                "solver": run.solver,
-                "loss_nats": run.loss,
-                **_plane_columns(run),
-                "clusters": run.clusters,
-                "at_cap": run.at_cap,
-                "status": run.status.name,
-                "iterations": run.iterations,
-                "seconds": run.seconds,
-                "gap_nats": run.gap,
-            }
-            for run in runs
-        ],
-        index=pd.Index([row for row, _ in numbered], name="run"),
-    )
-
-
-def _plane_columns(run: Solution) -> dict[str, float]:
-    """The informations of a run, in bits: of X and Y, or of what is hidden and kept, and X."""
-    if run.problem.single_target:
-        return {"ixz_bits": bits(run.ixz), "iyz_bits": bits(run.iyz)}
-    return {"isz_bits": bits(run.isz), "iuz_bits": bits(run.iuz), "ixz_bits": bits(run.ixz)}

@@ -1,34 +1,29 @@
-"""The certified information plane: two curves that enclose the frontier, between the points of a sweep too.
+"""Runs as lines and points: the best encoder of each parameter, the Pareto set, the hull, and the certified information plane.
 
-Bottleneck. A proven bound b <= gamma I(X;Z) - I(Y;Z) of all encoders is a line that none of them crosses,
+**Lines.** L = S H(Z) - rho_zx I(X;Z) - rho_zy I(Y;Z), S = rho_z + rho_zx + rho_zy, is linear in rho: an encoder is a straight line in the
+parameter, known from three numbers, and where another run's line lies below the best of a parameter's own, that encoder is the better
+answer there. Stored runs stay as they are: a frontier looks when read.
+
+**Hull.** Corners of a frontier are those of the concave hull of (I(X;Z), I(Y;Z)) for the bottleneck, of the convex one for the funnel: a
+point inside is not on the frontier, since mixtures of the corners, by time sharing, are better.
+
+**Enclosure**, between the points of a sweep too. A proven bound b <= gamma I(X;Z) - I(Y;Z) is a line that no bottleneck crosses,
 
     I(Y;Z)  <=  gamma I(X;Z) - b.
 
 The lowest of these lines, of I(Y;Z) <= eta I(X;Z) (contraction, `certificate/bottleneck/bounds.py`) and of I(Y;Z) <= I(X;Y) lies above the
-frontier. Time sharing reaches every mixture of two encoders' points: the concave hull of all runs, of a constant Z and of Z = the class of
-letters with equal p(y|x), which keeps all of I(X;Y), lies below it.
-
-Funnel. b <= beta I(Y;Z) - I(X;Z) says I(Y;Z) >= (I(X;Z) + b) / beta; with I(Y;Z) >= 0 and I(Y;Z) >= I(X;Z) - H(X|Y), as I(X;Z|Y) <= H(X|Y),
-the highest of these lies below the least leakage, and the convex hull of all runs, of a constant Z and of Z = X above it.
-
+frontier; below it lies the hull of all runs, of a constant Z and of Z = the class of letters with equal p(y|x), which keeps all of I(X;Y).
+For a funnel b <= beta I(Y;Z) - I(X;Z) says I(Y;Z) >= (I(X;Z) + b) / beta; with I(Y;Z) >= 0 and I(Y;Z) >= I(X;Z) - H(X|Y), as
+I(X;Z|Y) <= H(X|Y), the highest of these lies below the least leakage, and the hull of all runs, of a constant Z and of Z = X above it.
 Both are one computation: with v = I(Y;Z), or v = -I(Y;Z) for the funnel, lines bound v from above and runs from below.
-
-Corners of a frontier in order: the concave hull of (I(X;Z), I(Y;Z)) for the bottleneck, the convex one for the funnel.
-
-A point inside the hull is not on the frontier, since mixtures of the corners are better.
-
-Every encoder of a frontier at every parameter: L = S H(Z) - rho_zx I(X;Z) - rho_zy I(Y;Z), S = rho_z + rho_zx + rho_zy.
-
-It is linear in rho, so that an encoder is a straight line in the parameter, known from three numbers, and where another run's line lies
-below the best of a parameter's own, that encoder is the better answer there. Stored runs stay as they are: a frontier looks when read.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,7 +41,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..joint.joint import Joint
-    from .frontier import Frontier
 
 
 class BestAnswer(NamedTuple):
@@ -64,14 +58,21 @@ class BestAnswer(NamedTuple):
 
 
 def best_answers(runs: Sequence[Solution], own: Sequence[int]) -> list[BestAnswer]:
-    """For each of the rows ``own``, the best of their parameters, the best encoder of all runs of the same family."""
+    """For each of the rows ``own``, the best of their parameters, the best encoder of all runs of their family, within their cap on |Z|."""
+    numbers = np.array([_numbers(run) for run in runs]).reshape(-1, 3)
+    clusters = np.array([run.clusters for run in runs])
+    families: dict[tuple[object, ...], int] = {}
+    family = np.array([families.setdefault(siblings(run.problem).key, len(families)) for run in runs], dtype=int)
     found = []
-    lines = _Lines(runs)
     for row in own:
         run = runs[row]
+        weights = _weights(run.problem)
+        losses = numbers[:, weights != 0.0] @ weights[weights != 0.0]
+        allowed = (family == family[row]) & (clusters <= (math.inf if run.cluster_cap is None else run.cluster_cap))
+        lower = np.flatnonzero(allowed & (losses < run.loss - TIE))
         answer = BestAnswer(row, run, run.parameter)
-        for other in lines.below(run):
-            moved = _judged_at(run, runs[other])
+        for other in lower[np.argsort(losses[lower], kind="stable")].tolist():
+            moved = _moved(run, runs[other])
             if moved is not None:
                 answer = BestAnswer(other, moved, runs[other].parameter)
                 break
@@ -79,45 +80,24 @@ def best_answers(runs: Sequence[Solution], own: Sequence[int]) -> list[BestAnswe
     return found
 
 
-class _Lines:
-    """The numbers of all runs from which their losses follow elsewhere."""
-
-    def __init__(self, runs: Sequence[Solution]) -> None:
-        rho = np.array([run.problem.rho for run in runs]).reshape(-1, 3)
-        self.ixz = np.array([run.ixz for run in runs])
-        self.iyz = np.array([run.iyz for run in runs])
-        self.clusters = np.array([run.clusters for run in runs])
-        families: dict[tuple[object, ...], int] = {}
-        self.family = np.array(
-            [families.setdefault(siblings(run.problem).key, len(families)) for run in runs], dtype=int
-        )
-        self.families = families
-        self.told = np.array([_told(run) for run in runs]).reshape(-1, 3)
-        total = rho.sum(axis=1)
-        rest = np.array([run.loss for run in runs]) + rho[:, 1] * self.ixz + rho[:, 2] * self.iyz
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.h_z: Array = np.where(np.abs(total) > 1e-12, rest / total, np.nan)
-
-    def below(self, run: Solution) -> list[int]:
-        """The runs of the family whose encoders are better at a run's problem by more than `TIE`, within its cap on |Z|; lowest first."""
-        rho = np.array(run.problem.rho)
-        total = float(rho.sum()) if abs(rho.sum()) > 1e-12 else 0.0
-        losses = -rho[1] * self.ixz - rho[2] * self.iyz + (total * self.h_z if total else 0.0)
-        if not run.problem.single_target:
-            losses = -(self.told @ rho)
-        allowed = self.family == self.families[siblings(run.problem).key]
-        if run.cluster_cap is not None:
-            allowed &= self.clusters <= run.cluster_cap
-        lower = np.flatnonzero(allowed & (losses < run.loss - TIE))
-        return [int(other) for other in lower[np.argsort(losses[lower], kind="stable")]]
+def _weights(problem: Any) -> Array:
+    """What the three `_numbers` of an encoder are multiplied with in the loss."""
+    rho = np.array(problem.rho)
+    if not problem.single_target:
+        return -rho
+    total = rho.sum()
+    return np.array([total if abs(total) > 1e-12 else 0.0, -rho[1], -rho[2]])
 
 
-def _told(run: Solution) -> tuple[float, float, float]:
-    """I(X;Z), I(U;Z) and I(S;Z) of a problem of tasks, whose loss is minus their product with rho."""
-    return (0.0, 0.0, 0.0) if run.problem.single_target else (run.ixz, run.iuz, run.isz)
+def _numbers(run: Solution) -> tuple[float, float, float]:
+    """H(Z), NaN where the loss does not tell it, I(X;Z) and I(Y;Z); of a problem of tasks I(X;Z), I(U;Z) and I(S;Z)."""
+    if not run.problem.single_target:
+        return run.ixz, run.iuz, run.isz
+    total, zx, zy = _weights(run.problem).tolist()
+    return (run.loss - zx * run.ixz - zy * run.iyz) / total if total else math.nan, run.ixz, run.iyz
 
 
-def _judged_at(run: Solution, other: Solution) -> Solution | None:
+def _moved(run: Solution, other: Solution) -> Solution | None:
     """Another run's encoder as an answer to a run's problem, with its proven bound; None if the encoder was not kept, or is no better.
 
     A smaller loss under the same bound is no less certified. Otherwise it is STATIONARY only if it is, at this parameter.
@@ -126,17 +106,13 @@ def _judged_at(run: Solution, other: Solution) -> Solution | None:
         W = other.encoder
     except InvalidOptionError:
         return None
-    residuals = Residuals(0.0, 0.0, run.problem.stationarity(run.joint, W))
-    status = judge(residuals, STATIONARY_TOL, Status.STALLED)
-    moved = Solution(
-        joint=run.joint,
-        problem=run.problem,
-        encoder=W,
-        status=Status.CERTIFIED if run.status is Status.CERTIFIED else status,
-        solver=other.solver,
+    moved = judged(
+        run.joint,
+        run.problem,
+        W,
+        other.solver,
         iterations=other.iterations,
         seconds=other.seconds,
-        residuals=residuals,
         parameter=run.parameter,
         start=other.start,
         died=other.died,
@@ -145,7 +121,24 @@ def _judged_at(run: Solution, other: Solution) -> Solution | None:
         advice=f"found at {other.parameter:.4g}: solve(joint, problem, init=solution.encoder) goes on from here",
         cluster_cap=run.cluster_cap,
     )
-    return moved if moved.loss < run.loss - TIE else None
+    if moved.loss >= run.loss - TIE:
+        return None
+    return replace(moved, status=Status.CERTIFIED) if run.status is Status.CERTIFIED else moved
+
+
+def judged(
+    joint: Joint,
+    problem: Any,
+    W: Array,
+    solver: str,
+    tol: float = STATIONARY_TOL,
+    otherwise: Status = Status.STALLED,
+    **known: Any,
+) -> Solution:
+    """An encoder that no solver has found for a problem, as an answer to it: STATIONARY if it is, to ``tol``."""
+    residuals = Residuals(0.0, 0.0, problem.stationarity(joint, W))
+    status = judge(residuals, tol, otherwise)
+    return Solution(joint, problem, W, status, solver, residuals=residuals, **{"iterations": 0, "seconds": 0.0} | known)
 
 
 @dataclass(frozen=True)
@@ -160,23 +153,11 @@ class FrontierPoint:
         return float(getattr(self.run, axis))
 
 
-def vertices(frontier: Frontier) -> list[FrontierPoint]:
-    """The corners of the hull of the best encoders of a frontier; the runs must be of one family."""
-    best = [answer.run for answer in frontier.best_answers()]
-    if not best:
-        raise InvalidOptionError("a frontier without runs has no encoder at any target.")
-    if len({siblings(run.problem).key for run in best}) > 1:
-        raise InvalidOptionError("the best runs belong to several families of problems; a target needs one.")
-    return corners([FrontierPoint(run, run.parameter) for run in best], frontier.hides_y)
-
-
 def corners(points: Iterable[FrontierPoint], hides_y: bool) -> list[FrontierPoint]:
     """The corners of the hull by I(X;Z): up to the largest I(Y;Z), or with ``hides_y`` from the smallest on."""
-    found = list(points)
-    sign = -1.0 if hides_y else 1.0
-    hull = [
-        found[i] for i in concave_hull([point.run.ixz for point in found], [sign * point.run.iyz for point in found])
-    ]
+    found, sign = list(points), -1.0 if hides_y else 1.0
+    at = concave_hull([point.run.ixz for point in found], [sign * point.run.iyz for point in found])
+    hull = [found[i] for i in at]
     iyz = [point.run.iyz for point in hull]
     return hull[int(np.argmin(iyz)) :] if hides_y else hull[: 1 + int(np.argmax(iyz))]
 
@@ -189,20 +170,20 @@ def concave_hull(across: Sequence[float], up: Sequence[float]) -> list[int]:
     >>> concave_hull([0.0, 1.0, 2.0, 3.0], [0.0, 2.0, 1.0, 3.0])
     [0, 1, 3]
     """
+
+    def turn(a: int, b: int, c: int) -> float:
+        """Positive if the path a, b, c turns left."""
+        return (across[b] - across[a]) * (up[c] - up[a]) - (across[c] - across[a]) * (up[b] - up[a])
+
     hull: list[int] = []
     # Of two points with the same place the higher one comes last, and the other is removed.
     for c in sorted(range(len(across)), key=lambda i: (across[i], up[i])):
         while hull and up[c] >= up[hull[-1]] and across[c] - across[hull[-1]] <= 1e-12:
             hull.pop()
-        while len(hull) > 1 and _turn(across, up, hull[-2], hull[-1], c) >= 0.0:
+        while len(hull) > 1 and turn(hull[-2], hull[-1], c) >= 0.0:
             hull.pop()
         hull.append(c)
     return hull
-
-
-def _turn(across: Sequence[float], up: Sequence[float], a: int, b: int, c: int) -> float:
-    """Positive if the path a, b, c turns left."""
-    return (across[b] - across[a]) * (up[c] - up[a]) - (across[c] - across[a]) * (up[b] - up[a])
 
 
 def bracket(hull: list[FrontierPoint], axis: str, target: float) -> tuple[FrontierPoint, FrontierPoint]:
@@ -216,8 +197,7 @@ def pareto_rows(runs: Sequence[Solution], hides_y: bool) -> list[int]:
     sign = -1.0 if hides_y else 1.0
     points = [run.plane for run in runs]
     order = sorted(range(len(runs)), key=lambda row: (sign * points[row].ixz, -sign * points[row].iyz))
-    kept: list[int] = []
-    best = -math.inf
+    kept, best = [], -math.inf
     for row in order:
         if sign * points[row].iyz > best + 1e-12:
             kept.append(row)
@@ -358,31 +338,32 @@ def is_enclosed(runs: Sequence[Solution]) -> bool:
     )
 
 
-def enclosure(frontier: Frontier) -> Enclosure:
-    """The two curves of a frontier with proven bounds; see `Frontier.enclosure`."""
-    if not is_enclosed(frontier.runs):
+def hides_y(runs: Sequence[Solution]) -> bool:
+    """Whether low I(Y;Z) is good (the funnel) rather than bad (the bottleneck)."""
+    return bool(runs) and runs[0].problem.single_target and runs[0].problem.rho_zy < 0
+
+
+def enclosure(joint: Joint, runs: Sequence[Solution]) -> Enclosure:
+    """The two curves of runs with proven bounds; see `Frontier.enclosure`."""
+    if not is_enclosed(runs):
         raise InvalidOptionError(
             "an enclosure needs bottlenecks alone or funnels alone, and a proven bound: sweep with certify=True, or a gap in nats."
         )
-    joint, hides_y = frontier.joint, frontier.hides_y
-    sign = -1.0 if hides_y else 1.0
+    hidden = hides_y(runs)
+    sign = -1.0 if hidden else 1.0
     bounds: dict[MarkovLagrangian, float] = {}
-    for run in frontier.runs:
+    for run in runs:
         if run.lower_bound is not None:
             bounds[run.problem] = max(run.lower_bound, bounds.get(run.problem, run.lower_bound))
-    lines = known_lines(joint, hides_y) + [supporting_line(problem, bound) for problem, bound in bounds.items()]
-    points = known_points(joint, hides_y) + [(run.ixz, run.iyz) for run in frontier.runs]
-    end = max(joint.entropy_x, max(ixz for ixz, _ in points))
-    across, up = (
-        [ixz for ixz, _ in points] + [end],
-        [sign * iyz for _, iyz in points] + [sign * joint.mutual_information],
-    )
-    corners = concave_hull(across, up)
-    reached = np.array([(across[i], up[i]) for i in corners])
+    lines = known_lines(joint, hidden) + [supporting_line(problem, bound) for problem, bound in bounds.items()]
+    points = np.array(known_points(joint, hidden) + [(run.ixz, run.iyz) for run in runs])
+    end = max(joint.entropy_x, float(points[:, 0].max()))
+    points = np.vstack([points, [end, joint.mutual_information]]) * [1.0, sign]
+    reached = points[concave_hull(*points.T.tolist())]
     ixz = np.union1d(lowest(lines, end), reached[:, 0])
     inside = np.interp(ixz, *reached.T)
     # No run lies beyond a line; where both curves meet, rounding must not say so.
     outside = np.maximum(np.min([line.at(ixz) for line in lines], axis=0), inside)
-    low, high = (-outside, -inside) if hides_y else (inside, outside)
+    low, high = (-outside, -inside) if hidden else (inside, outside)
     ixz_bits, low_bits, high_bits = (v / NATS_PER_BIT for v in (ixz, low, high))
-    return Enclosure(ixz_bits, low_bits, high_bits, hides_y, proven=len(bounds))
+    return Enclosure(ixz_bits, low_bits, high_bits, hidden, proven=len(bounds))

@@ -18,7 +18,9 @@ difference between letters; which parameter held-out records prefer is found in 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +37,6 @@ from .transitions import Transition
 if TYPE_CHECKING:
     from ..joint.joint import Joint
     from ..solution import Solution
-    from .frontier import Frontier
     from .geometry import BestAnswer
 
 
@@ -102,36 +103,26 @@ class Suggestion:
         return "\n".join(self.sentences)
 
 
-def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
-    """Look along the best runs of a frontier; see `Frontier.suggest`."""
-    best = frontier.best_answers()
-    family = best[0].run.problem.record if best else lagrangian
-    written = family.notation(notation)
-    knee, about_knee = _knee(best, frontier.hides_y, written)
-    noise = not frontier.hides_y and _is_noise(frontier.joint)
+def suggest(
+    joint: Joint, best: Sequence[BestAnswer], hides_y: bool, caution: str | None, notation: str = "gamma"
+) -> Suggestion:
+    """Look along the best answers of a frontier; see `Frontier.suggest`."""
+    written = (best[0].run.problem.record if best else lagrangian).notation(notation)
+    knee, about_knee = _knee(best, hides_y, written)
+    noise = not hides_y and _is_noise(joint)
     if noise:
-        knee, about_knee = (
-            None,
-            (
-                f"No knee: {frontier.joint.records:,} records support no difference between letters of X, and what the curve shows of Y is "
-                "what chance shows (Joint.denoised)."
-            ),
+        knee = None
+        about_knee = (
+            f"No knee: {joint.records:,} records support no difference between letters of X, and what the curve shows of Y is "
+            "what chance shows (Joint.denoised)."
         )
-    counts = [len(distinct_clusters(answer.run.encoder, frontier.joint.p_x)) for answer in best]
-    transitions = _transitions(best, counts)
-    stretches = [
-        f"Between {written.symbol} = {written.of(best[first].run.parameter):.4g} and "
-        f"{written.of(best[last].run.parameter):.4g} the number of clusters changes with each of the {last - first} steps, "
-        f"{_listed(counts[first : last + 1])}: more transitions than this grid tells apart."
-        for first, last in _stretches(counts)
-    ]
-    kinks = _kinks([answer.run for answer in best])
-    cautions = [] if frontier.caution is None else [f"Caution: {frontier.caution}"]
+    counts = [len(distinct_clusters(answer.run.encoder, joint.p_x)) for answer in best]
+    transitions, kinks = _transitions(best, counts), _kinks([answer.run for answer in best])
     sentences = (
         about_knee,
-        *cautions,
-        *_about(transitions, stretches, len(best), written),
-        *_about_kinks(kinks, written),
+        *([] if caution is None else [f"Caution: {caution}"]),
+        *_about(transitions, best, counts, written),
+        *(_about_kink(kink, written) for kink in kinks),
     )
     return Suggestion(knee, transitions, sentences, kinks, noise)
 
@@ -145,7 +136,7 @@ def _is_noise(joint: Joint) -> bool:
     return fit(dense(joint.counts)).how == CONSTANT
 
 
-def _knee(best: list[BestAnswer], hides_y: bool, written: Notation) -> tuple[Knee | None, str]:
+def _knee(best: Sequence[BestAnswer], hides_y: bool, written: Notation) -> tuple[Knee | None, str]:
     curve = [best[at] for at in pareto_rows([answer.run for answer in best], hides_y)]
     if len(curve) < 3:
         return None, f"No knee: it takes three runs on the Pareto set of the best runs, and there are {len(curve)}."
@@ -165,19 +156,18 @@ def _knee(best: list[BestAnswer], hides_y: bool, written: Notation) -> tuple[Kne
     )
 
 
-def _transitions(best: list[BestAnswer], counts: list[int]) -> tuple[ClusterChange, ...]:
+def _transitions(best: Sequence[BestAnswer], counts: list[int]) -> tuple[ClusterChange, ...]:
     ends = [None, *counts, None]
     holds = [
         count in (before, after) or None in (before, after)
         for before, count, after in zip(ends, counts, ends[2:], strict=False)
     ]
     found = []
-    for i in range(len(best) - 1):
-        one, two = best[i].run, best[i + 1].run
+    for i, (one, two) in enumerate(pairwise(best)):
         if counts[i] != counts[i + 1] and holds[i] and holds[i + 1]:
-            both = one.status.converged and two.status.converged
-            parameters, numbers = (one.parameter, two.parameter), (counts[i], counts[i + 1])
-            found.append(ClusterChange(parameters, numbers, (best[i].row, best[i + 1].row), both))
+            both = one.run.status.converged and two.run.status.converged
+            parameters, numbers = (one.run.parameter, two.run.parameter), (counts[i], counts[i + 1])
+            found.append(ClusterChange(parameters, numbers, (one.row, two.row), both))
     return tuple(found)
 
 
@@ -195,69 +185,59 @@ def _kinks(best: list[Solution]) -> tuple[Kink, ...]:
     for gap in np.flatnonzero((pace > STEEPER * beside) & (np.abs(np.diff(u)) > JUMP * np.ptp(u))):
         one, two = runs[gap], runs[gap + 1]
         times = float(pace[gap] / beside[gap]) if beside[gap] > 0.0 else math.inf
-        found.append(
-            Kink((one.parameter, two.parameter), (bits(one.plane.ixz), bits(two.plane.ixz)), times, one.plane_names[0])
-        )
+        jump = bits(one.plane.ixz), bits(two.plane.ixz)
+        found.append(Kink((one.parameter, two.parameter), jump, times, one.plane_names[0]))
     return tuple(found)
-
-
-def _about_kinks(kinks: tuple[Kink, ...], written: Notation) -> list[str]:
-    return [
-        f"Kink between {written.symbol} = {written.of(one.parameters[0]):.4g} and {written.of(one.parameters[1]):.4g}: "
-        f"{one.name} goes from {one.ixz_bits[0]:.4f} to {one.ixz_bits[1]:.4f} bits, "
-        + ("while it stays beside it." if one.steeper > 1e3 else f"{one.steeper:.2g} times as fast as beside it.")
-        for one in kinks
-    ]
-
-
-def _listed(counts: list[int]) -> str:
-    return ", ".join(map(str, counts)) if len(counts) <= 6 else f"from {counts[0]} to {counts[-1]}"
 
 
 def _stretches(counts: list[int]) -> list[tuple[int, int]]:
     """First and last place of each stretch of the grid in which the number of clusters changes with every step, two of them or more."""
-    found, first = [], 0
-    for place in range(1, len(counts) + 1):
-        if place == len(counts) or counts[place] == counts[place - 1]:
-            if place - 1 - first >= 2:
-                found.append((first, place - 1))
-            first = place
-    return found
+    breaks = [0, *(place for place in range(1, len(counts)) if counts[place] == counts[place - 1]), len(counts)]
+    return [(first, last - 1) for first, last in pairwise(breaks) if last - 1 - first >= 2]
 
 
-def transitions_on_the_grid(frontier: Frontier) -> list[Transition]:
+def transitions_on_the_grid(joint: Joint, best: Sequence[BestAnswer]) -> list[Transition]:
     """The changes in the number of clusters between neighbouring parameters, as `infoplane.transitions` has those that it certifies."""
+    counts = [len(distinct_clusters(answer.run.encoder, joint.p_x)) for answer in best]
+    points = {answer.row: PlanePoint(answer.run.ixz, answer.run.iyz) for answer in best}
     found = []
-    for change in suggest(frontier).transitions:
-        below, above = (frontier.runs[row] for row in change.rows)
-        found.append(
-            Transition(
-                low=change.parameters[0],
-                high=change.parameters[1],
-                clusters_below=change.clusters[0],
-                clusters_above=change.clusters[1],
-                below=PlanePoint(below.ixz, below.iyz),
-                above=PlanePoint(above.ixz, above.iyz),
-                found="neighbours on the grid",
-            )
-        )
+    for one in _transitions(best, counts):
+        below, above = (points[row] for row in one.rows)
+        found.append(Transition(*one.parameters, *one.clusters, below, above, "neighbours on the grid"))
     return found
+
+
+def _ends(written: Notation, low: float, high: float) -> str:
+    return f"{written.symbol} = {written.of(low):.4g} and {written.of(high):.4g}"
 
 
 def _about(
-    transitions: tuple[ClusterChange, ...], stretches: list[str], parameters: int, written: Notation
+    transitions: tuple[ClusterChange, ...], best: Sequence[BestAnswer], counts: list[int], written: Notation
 ) -> list[str]:
+    """What changes in the number of clusters were found, and how."""
     how = (
-        f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({parameters} in all), "
+        f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({len(best)} in all), "
         "where the numbers on both sides hold for two parameters or end the grid; "
         f"clusters with p(z) > {SMALLEST_MASS:g} count, those whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation once. "
         "A bracket is as narrow as the grid."
     )
     said = [
-        f"Transition between {written.symbol} = {written.of(t.parameters[0]):.4g} and {written.of(t.parameters[1]):.4g}: "
-        f"from {counted(t.clusters[0], 'cluster')} to {t.clusters[1]}{'' if t.converged else ' (not both runs converged)'}."
-        for t in transitions
+        f"Transition between {_ends(written, *one.parameters)}: from {counted(one.clusters[0], 'cluster')} to {one.clusters[1]}"
+        f"{'' if one.converged else ' (not both runs converged)'}."
+        for one in transitions
     ]
-    if not said and not stretches:
-        return [f"No phase transition was found. {how}"]
-    return [*said, *stretches, how]
+    for first, last in _stretches(counts):
+        numbers = counts[first : last + 1]
+        listed = ", ".join(map(str, numbers)) if len(numbers) <= 6 else f"from {numbers[0]} to {numbers[-1]}"
+        where = _ends(written, best[first].run.parameter, best[last].run.parameter)
+        said.append(
+            f"Between {where} the number of clusters changes with each of the {last - first} steps, {listed}: "
+            "more transitions than this grid tells apart."
+        )
+    return [*said, how] if said else [f"No phase transition was found. {how}"]
+
+
+def _about_kink(one: Kink, written: Notation) -> str:
+    low, high = one.ixz_bits
+    pace = "while it stays beside it" if one.steeper > 1e3 else f"{one.steeper:.2g} times as fast as beside it"
+    return f"Kink between {_ends(written, *one.parameters)}: {one.name} goes from {low:.4f} to {high:.4f} bits, {pace}."

@@ -24,10 +24,10 @@ from ..certificate.funnel.constrained import ConstrainedFunnel
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.release import Terms, best_release, largest_terms_leakage, lifts, simple_upper_bound
 from ..certificate.tasks.columns import MOST_LETTERS
-from ..checks import check_flag, listed, number, positive_number
+from ..checks import cap_in_nats, check_flag, listed, positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
-from ..information import Array, IntArray, bits, plane_point
+from ..information import Array, bits, plane_point
 from ..joint.joint import Joint, Support, check_joint
 from ..joint.tables import aligned
 from ..joint.task_joint import TaskJoint
@@ -35,11 +35,10 @@ from ..posterior.task_form import TaskForm
 from ..problem import MarkovLagrangian, funnel
 from ..results import Residuals, Run, proven
 from ..runtime.budget import Budget
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.threads import attended_alone
 from ..solution import finished
 from ..task_problem import TaskLagrangian
-from .confident import ConfidentFunnel
-from .leakage import MAX_SECONDS, funnel_at_leakage
+from .leakage import MAX_SECONDS, ConfidentFunnel, funnel_at_leakage
 from .task_leakage import task_at_leakage
 
 
@@ -115,23 +114,26 @@ class Release(ConstrainedFunnel):
         return self.upper_bound - self.utility
 
     @cached_property
-    def _lifts(self) -> tuple[Array, IntArray]:
+    def _lifts(self) -> tuple[Lift, Lift]:
+        """The largest and the smallest."""
         support = Support(self.joint)
-        return lifts(support, self.encoder[:, support.x]), np.flatnonzero(support.y)
+        table, letters = lifts(support, self.encoder[:, support.x]), np.flatnonzero(support.y)
+
+        def lift(place: int) -> Lift:
+            z, y = np.unravel_index(place, table.shape)
+            return Lift(float(table[z, y]), int(z), self.joint.y_labels[letters[y]])
+
+        return lift(int(table.argmax())), lift(int(table.argmin()))
 
     @property
     def worst_lift(self) -> Lift:
         """The largest log p(s|z)/p(s): where a released value makes a secret most likelier."""
-        table, letters = self._lifts
-        z, y = np.unravel_index(int(table.argmax()), table.shape)
-        return Lift(float(table[z, y]), int(z), self.joint.y_labels[letters[y]])
+        return self._lifts[0]
 
     @property
     def least_lift(self) -> Lift:
         """The smallest log p(s|z)/p(s), -inf where a value rules a secret out."""
-        table, letters = self._lifts
-        z, y = np.unravel_index(int(table.argmin()), table.shape)
-        return Lift(float(table[z, y]), int(z), self.joint.y_labels[letters[y]])
+        return self._lifts[1]
 
     @property
     def smallest_group(self) -> float | None:
@@ -148,21 +150,17 @@ class Release(ConstrainedFunnel):
         save_release(self, path)
 
     def __str__(self) -> str:
-        said = "certified" if self.certified else "not certified"
-        up, down = self.worst_lift, self.least_lift
-        group = self.smallest_group
-        what = "X" if self.task is None else "U"
-        lines = [
+        said, what = "certified" if self.certified else "not certified", "X" if self.task is None else "U"
+        (up, down), group, rare = self._lifts, self.smallest_group, rare_values(self.p_z, self.joint.records)
+        return (
             f"{said}: I({what};Z) {bits(self.utility):.6f} bits, at most {bits(self.gap):.1e} bits below the best release within "
-            f"{self.terms}",
+            f"{self.terms}\n"
             f"I(S;Z) {bits(self.iyz):.6g} bits; lifts from {bits(down.nats):+.3f} bits ({label_text(down.secret)}, z{down.z}) to "
-            f"{bits(up.nats):+.3f} bits ({label_text(up.secret)}, z{up.z})",
+            f"{bits(up.nats):+.3f} bits ({label_text(up.secret)}, z{up.z})\n"
             f"{counted(self.clusters, 'released value')}"
-            + ("" if group is None else f", the rarest expected for {group:.3g} records")
-            + (f"; {rare}" if (rare := rare_values(self.p_z, self.joint.records)) else ""),
-            "all of this is about the table: what it says of other people is a matter of how many records are behind it",
-        ]
-        return "\n".join(lines)
+            f"{'' if group is None else f', the rarest expected for {group:.3g} records'}{f'; {rare}' if rare else ''}\n"
+            "all of this is about the table: what it says of other people is a matter of how many records are behind it"
+        )
 
     @property
     def terms(self) -> str:
@@ -171,10 +169,8 @@ class Release(ConstrainedFunnel):
         if self.max_leakage is not None:
             terms.append(f"I(S;Z) <= {bits(self.max_leakage):.6g} bits")
         if self.max_lift is not None:
-            side = "|lift|" if self.two_sided else "lift"
-            whose = (
-                "" if len(self.secrets) == self.joint.shape[1] else f" of {', '.join(map(label_text, self.secrets))}"
-            )
+            side, some = "|lift|" if self.two_sided else "lift", len(self.secrets) < self.joint.shape[1]
+            whose = f" of {', '.join(map(label_text, self.secrets))}" if some else ""
             terms.append(f"{side}{whose} <= {bits(self.max_lift):.6g} bits")
         if self.min_group is not None:
             terms.append(f"groups of {self.min_group:g} records")
@@ -273,47 +269,24 @@ def release_mechanism(
     >>> kept.certified, abs(kept.worst_lift.nats) <= kept.max_lift + 1e-12
     (True, True)
     """
-    task = in_one_order(joint) if isinstance(joint, TaskJoint) else None
-    joint = task.hide if task is not None else joint
-    check_joint(joint)
-    assert isinstance(joint, Joint)
+    task, hidden = kept_and_hidden(joint)
     check_flag("two_sided", two_sided)
     limits = Limits(tol, max_cells, max_seconds)
-    leakage = None if max_leakage is None else number("max_leakage", max_leakage, NATS, least=0.0)
-    lift = None if max_lift is None else number("max_lift", max_lift, NATS, least=0.0)
-    group = None if min_group is None else positive_number("min_group", min_group)
-    if leakage is None and lift is None and group is None:
-        raise InvalidOptionError(
-            "a release needs a cap: max_leakage on the average, max_lift on every released value, or min_group; found none. Without any "
-            "the best release is X itself."
-        )
+    leakage, lift, group = caps = _caps(max_leakage, max_lift, min_group)
     if confidence is not None:
-        if task is not None:
-            raise InvalidOptionError(
-                "confidence is for a release that keeps X itself; found a TaskJoint. Give its hide, or leave out the confidence."
-            )
-        if leakage is None or lift is not None or group is not None or secrets is not None:
-            raise InvalidOptionError(
-                "confidence goes with max_leakage alone: there is a test for an average in the population, and none for what a single "
-                "released value tells, which few records decide. Leave out max_lift, min_group and secrets, or the confidence."
-            )
-        return funnel_at_leakage(joint, leakage, confidence=confidence, rng=rng, max_seconds=max_seconds)
-    chosen = _chosen(joint, secrets)
-    names = tuple(label for label, kept in zip(joint.y_labels, chosen, strict=True) if kept)
+        only = _average_alone(task, *caps, secrets)
+        return funnel_at_leakage(hidden, only, confidence=confidence, rng=rng, max_seconds=max_seconds)
+    chosen = _chosen(hidden, secrets)
+    names = tuple(label for label, kept in zip(hidden.y_labels, chosen, strict=True) if kept)
+    asked = _Asked(leakage, lift, two_sided, group, chosen)
     make = partial(
-        Release,
-        max_leakage=leakage,
-        max_lift=lift,
-        two_sided=two_sided,
-        min_group=group,
-        secrets=names,
-        tol=limits.tol,
-        task=task,
-    )
+        Release, max_leakage=leakage, max_lift=lift, two_sided=two_sided, min_group=group, secrets=names,
+        tol=limits.tol, task=task,
+    )  # fmt: skip
     if leakage == 0.0:  # nothing on average is nothing from any value
-        leakage, lift, two_sided, chosen = None, 0.0, True, np.ones_like(chosen)
-    if lift is None and group is None and leakage is not None and (task is None or _by_edges(task)):
-        within = partial(funnel_at_leakage, joint) if task is None else partial(task_at_leakage, task)
+        asked = _Asked(None, 0.0, True, group, np.ones_like(chosen))
+    elif leakage is not None and lift is None and group is None and (task is None or _by_edges(task)):
+        within = partial(funnel_at_leakage, hidden) if task is None else partial(task_at_leakage, task)
         found: Any = within(leakage, tol=tol, max_cells=max_cells, max_seconds=max_seconds)
         return make(
             solution=found.solution,
@@ -323,22 +296,50 @@ def release_mechanism(
             cells=found.cells,
             left=0 if found.certified else 1,
         )
-    if task is not None:
-        return _task_release(
-            task,
-            partial(_terms, joint, leakage=leakage, lift=lift, two_sided=two_sided, group=group),
-            chosen,
-            limits,
-            rng,
-            make,
+    return _searched(hidden, task, asked, limits, np.random.default_rng(rng), make)
+
+
+def _caps(
+    max_leakage: float | None, max_lift: float | None, min_group: float | None
+) -> tuple[float | None, float | None, float | None]:
+    """The caps, checked; one is needed."""
+    leakage = None if max_leakage is None else cap_in_nats("max_leakage", max_leakage)
+    lift = None if max_lift is None else cap_in_nats("max_lift", max_lift)
+    group = None if min_group is None else positive_number("min_group", min_group)
+    if leakage is None and lift is None and group is None:
+        raise InvalidOptionError(
+            "a release needs a cap: max_leakage on the average, max_lift on every released value, or min_group; found none. Without any "
+            "the best release is X itself."
         )
-    support = Support(joint)
-    terms = _terms(joint, support, chosen[support.y], leakage, lift, two_sided, group)
-    known = simple_upper_bound(support, largest_terms_leakage(lift, two_sided, bool(chosen.all()), leakage))
-    known = min(known, _most_groups(terms))
-    budget = Budget()
-    with one_blas_thread():
-        return attended([partial(_released, support, terms, known, limits, budget, rng, make)], budget)[0]
+    return leakage, lift, group
+
+
+def _average_alone(
+    task: TaskJoint | None, leakage: float | None, lift: float | None, group: float | None, secrets: Any
+) -> float:
+    """The cap that a confidence goes with."""
+    if task is not None:
+        raise InvalidOptionError(
+            "confidence is for a release that keeps X itself; found a TaskJoint. Give its hide, or leave out the confidence."
+        )
+    if leakage is None or lift is not None or group is not None or secrets is not None:
+        raise InvalidOptionError(
+            "confidence goes with max_leakage alone: there is a test for an average in the population, and none for what a single "
+            "released value tells, which few records decide. Leave out max_lift, min_group and secrets, or the confidence."
+        )
+    return leakage
+
+
+def kept_and_hidden(joint: Joint | TaskJoint) -> tuple[TaskJoint | None, Joint]:
+    """The tasks, if that is what is given, with the letters of x in the order of what is hidden; and p(x, s)."""
+    if not isinstance(joint, TaskJoint):
+        check_joint(joint)
+        return None, joint
+    keep, hide = joint.keep, joint.hide
+    if keep.x_labels != hide.x_labels:
+        order = aligned(keep.x_labels, hide.x_labels, "what is hidden")
+        joint = TaskJoint(Joint(keep.p_xy[order], hide.x_labels, keep.y_labels, keep.x_names, keep.y_names), hide)
+    return joint, hide
 
 
 def rare_values(p_z: Array, records: int | None) -> str:
@@ -351,9 +352,6 @@ def rare_values(p_z: Array, records: int | None) -> str:
         f"{few:,} of {counted(len(p_z), 'released value')} {verb} expected for less than one record: who has one is likely alone "
         "with it, and min_group rules that out"
     )
-
-
-NATS = "a number of nats, 0 or more"
 
 
 def _chosen(joint: Joint, secrets: Iterable[Hashable] | None) -> NDArray[np.bool_]:
@@ -373,79 +371,34 @@ def _chosen(joint: Joint, secrets: Iterable[Hashable] | None) -> NDArray[np.bool
     return chosen
 
 
-def _terms(
-    joint: Joint,
-    support: Support,
-    chosen: NDArray[np.bool_],
-    leakage: float | None,
-    lift: float | None,
-    two_sided: bool,
-    group: float | None,
-) -> Terms:
-    """The caps as ranges of p(s|z) and of p(x|z)."""
-    smallest = 0.0
-    if group is not None:
-        if joint.records is None:
-            raise InvalidOptionError(
-                f"min_group counts records, and this joint was not made of any; found min_group = {group:g}. Make the joint by from_frame, "
-                "from_samples or from_counts with whole numbers."
-            )
-        if group > joint.records:
-            raise InvalidOptionError(
-                f"min_group must be at most the {joint.records:,} records there are; found {group:g}."
-            )
-        smallest = group / joint.records
-    none_capped = np.zeros_like(chosen)
-    L, U = lift_caps(support.p_y, none_capped if lift is None else chosen, lift or 0.0, two_sided)
-    most = np.minimum(support.p_x / smallest, 1.0) if smallest > 0.0 else np.ones(len(support.p_x))
-    return Terms(Caps(L, U, most), leakage, smallest)
+class _Asked(NamedTuple):
+    """The caps that are asked for; nats and records."""
 
+    leakage: float | None
+    lift: float | None
+    two_sided: bool
+    group: float | None
+    chosen: NDArray[np.bool_]
+    """Which values of the secret are capped."""
 
-def _most_groups(terms: Terms) -> float:
-    """What a smallest group leaves: I(X;Z) <= log |Z|, and there are at most 1 / least p(z) released values."""
-    return math.log(math.floor((1.0 + 1e-8) / terms.smallest)) + 1e-14 if terms.smallest > 0.0 else math.inf
-
-
-def _released(
-    support: Support,
-    terms: Terms,
-    known: float,
-    limits: Limits,
-    budget: Budget,
-    rng: int | np.random.Generator | None,
-    make: Callable[..., Release],
-) -> Release:
-    """The best release within the terms, as the answer that the user gets."""
-    own = limits.budget(budget)
-    found = best_release(support, terms, limits.tol, own, np.random.default_rng(rng), known)
-    proof, whole = found.outcome.proof, support.lift(found.encoder)
-    problem = funnel(proof.beta) if proof.beta > 0.0 else MarkovLagrangian(-1.0, 1.0, 0.0, "funnel", 0.0)
-    residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, whole))
-    run = Run(
-        encoder=found.encoder,
-        status=proven(found.upper - plane_point(support.joint, whole).ixz, limits.tol, residuals, cut_short(own)),
-        iterations=own.rounds_spent,
-        residuals=residuals,
-        found_by="columns",
-        advice="raise max_cells or max_seconds",
-    )
-    return make(
-        solution=finished(support, problem, run, seconds=own.seconds_spent),
-        upper_bound=found.upper,
-        beta=proof.beta,
-        multipliers=support.spread(proof.lam),
-        cells=int(own.cells_spent),
-        left=found.outcome.left,
-    )
-
-
-def in_one_order(task: TaskJoint) -> TaskJoint:
-    """The tasks with the letters of x in the order of what is hidden, whose joint the release has as its own."""
-    keep, hide = task.keep, task.hide
-    if keep.x_labels == hide.x_labels:
-        return task
-    order = aligned(keep.x_labels, hide.x_labels, "what is hidden")
-    return TaskJoint(Joint(keep.p_xy[order], hide.x_labels, keep.y_labels, keep.x_names, keep.y_names), hide)
+    def terms(self, joint: Joint, support: Support) -> Terms:
+        """The caps as ranges of p(s|z) and of p(x|z), of the letters of a support."""
+        smallest = 0.0
+        if self.group is not None:
+            if joint.records is None:
+                raise InvalidOptionError(
+                    f"min_group counts records, and this joint was not made of any; found min_group = {self.group:g}. Make the joint by "
+                    "from_frame, from_samples or from_counts with whole numbers."
+                )
+            if self.group > joint.records:
+                raise InvalidOptionError(
+                    f"min_group must be at most the {joint.records:,} records there are; found {self.group:g}."
+                )
+            smallest = self.group / joint.records
+        chosen = self.chosen[joint.p_y > 0.0] & (self.lift is not None)
+        L, U = lift_caps(support.p_y, chosen, self.lift or 0.0, self.two_sided)
+        most = np.minimum(support.p_x / smallest, 1.0) if smallest > 0.0 else np.ones(len(support.p_x))
+        return Terms(Caps(L, U, most), self.leakage, smallest)
 
 
 def _by_edges(task: TaskJoint) -> bool:
@@ -453,42 +406,50 @@ def _by_edges(task: TaskJoint) -> bool:
     return int((task.hide.p_y > 0.0).sum()) <= 2 and task.hide.shape[0] <= MOST_LETTERS
 
 
-def _task_release(
-    task: TaskJoint,
-    terms_of: Callable[..., Terms],
-    chosen: NDArray[np.bool_],
+def _searched(
+    joint: Joint,
+    task: TaskJoint | None,
+    asked: _Asked,
     limits: Limits,
-    rng: int | np.random.Generator | None,
+    rng: np.random.Generator,
     make: Callable[..., Release],
 ) -> Release:
-    """The best release of what tells of U: letters with the same p(u|x) and p(s|x) are one."""
-    form = TaskForm(Support(task.joint), TaskLagrangian(0.0))
-    classes = Support(Joint.from_counts(form.p_x[:, None] * form.T_s.T))
-    terms = replace(terms_of(classes, chosen[task.hide.p_y > 0.0]), kept=form.T_u)
-    known = min(task.keep.mutual_information * (1.0 + 1e-12) + 1e-14, _most_groups(terms))
-    budget = Budget()
+    """The best release within the caps, by search; of a task letters with the same p(u|x) and p(s|x) are one."""
+    if task is None:
+        form, whole = None, Support(joint)
+        support, terms = whole, asked.terms(joint, whole)
+        told = largest_terms_leakage(asked.lift, asked.two_sided, bool(asked.chosen.all()), asked.leakage)
+        known = simple_upper_bound(support, told)
+    else:
+        form = TaskForm(Support(task.joint), TaskLagrangian(0.0))
+        whole, support = form.whole, Support(Joint.from_counts(form.p_x[:, None] * form.T_s.T))
+        terms = replace(asked.terms(joint, support), kept=form.T_u)
+        known = task.keep.mutual_information * (1.0 + 1e-12) + 1e-14
+    if terms.smallest > 0.0:  # I(X;Z) <= log |Z|, and there are at most 1 / least p(z) released values
+        known = min(known, math.log(math.floor((1.0 + 1e-8) / terms.smallest)) + 1e-14)
 
-    def released() -> Release:
+    def released(budget: Budget) -> Release:
         own = limits.budget(budget)
-        found = best_release(classes, terms, limits.tol, own, np.random.default_rng(rng), known)
-        proof, whole = found.outcome.proof, form.expanded(found.encoder)
-        beta = max(proof.beta, 1e-300)
-        problem = TaskLagrangian(0.0, 1.0, beta, "task_funnel", beta)
-        lifted = form.whole.lift(whole)
-        residuals = Residuals(0.0, 0.0, problem.stationarity(form.whole.joint, lifted))
-        short = found.upper - plane_point(task.keep, lifted).iyz
-        status = proven(short, limits.tol, residuals, cut_short(own))
-        run = Run(
-            whole, status, own.rounds_spent, residuals, found_by="columns", advice="raise max_cells or max_seconds"
-        )
+        found = best_release(support, terms, limits.tol, own, rng, known)
+        W, lam, beta = found.encoder, found.outcome.proof.lam, found.outcome.proof.beta
+        problem: MarkovLagrangian
+        if form is None or task is None:
+            problem = funnel(beta) if beta > 0.0 else MarkovLagrangian(-1.0, 1.0, 0.0, "funnel", 0.0)
+            utility = plane_point(joint, whole.lift(W)).ixz
+        else:
+            W, lam, price = form.expanded(W), form.letters.spread(lam, 0.0), max(beta, 1e-300)
+            problem = TaskLagrangian(0.0, 1.0, price, "task_funnel", price)
+            utility = plane_point(task.keep, whole.lift(W)).iyz
+        residuals = Residuals(0.0, 0.0, problem.stationarity(whole.joint, whole.lift(W)))
+        status = proven(found.upper - utility, limits.tol, residuals, cut_short(own))
+        run = Run(W, status, own.rounds_spent, residuals, found_by="columns", advice="raise max_cells or max_seconds")
         return make(
-            solution=finished(form.whole, problem, run, seconds=own.seconds_spent),
+            solution=finished(whole, problem, run, seconds=own.seconds_spent),
             upper_bound=found.upper,
-            beta=proof.beta,
-            multipliers=form.whole.spread(form.letters.spread(proof.lam, 0.0)),
+            beta=beta,
+            multipliers=whole.spread(lam),
             cells=int(own.cells_spent),
             left=found.outcome.left,
         )
 
-    with one_blas_thread():
-        return attended([released], budget)[0]
+    return attended_alone(released)

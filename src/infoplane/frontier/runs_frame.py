@@ -6,11 +6,14 @@ pandas leaves out the middle of a wide frame, and there stand the loss and the i
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
 from ..formatting import rounded
+from ..information import bits
+from ..solution import Solution
 
 WANTED = ("parameter", "loss_nats", "isz_bits", "iuz_bits", "ixz_bits", "iyz_bits", "clusters", "status", "gap_nats")
 """Columns that a narrow terminal shows: they fit into 80 letters, the width of most."""
@@ -52,3 +55,28 @@ class RunsFrame(pd.DataFrame):
         numbers = {name: form for name, form in forms.items() if name in shown and is_float_dtype(whole[name])}
         text = whole[shown].to_string(formatters=numbers, **rows)
         return f"{text}\nand {', '.join(rest)}"
+
+
+def runs_frame(numbered: Sequence[tuple[int, Solution]]) -> RunsFrame:
+    """One row per run, each with its number: see `Frontier.to_frame`."""
+    in_gamma = any(run.problem.record.parameter == "gamma" for _, run in numbered)
+    rows = [
+        {
+            "parameter": run.parameter,
+            **({"beta": run.problem.record.notation("beta").of(run.parameter)} if in_gamma else {}),
+            "start": run.start,
+            "solver": run.solver,
+            "loss_nats": run.loss,
+            **({} if run.problem.single_target else {"isz_bits": bits(run.isz), "iuz_bits": bits(run.iuz)}),
+            "ixz_bits": bits(run.ixz),
+            **({"iyz_bits": bits(run.iyz)} if run.problem.single_target else {}),
+            "clusters": run.clusters,
+            "at_cap": run.at_cap,
+            "status": run.status.name,
+            "iterations": run.iterations,
+            "seconds": run.seconds,
+            "gap_nats": run.gap,
+        }
+        for _, run in numbered
+    ]
+    return RunsFrame(rows, index=pd.Index([row for row, _ in numbered], name="run"))

@@ -4,21 +4,17 @@ The frontier is concave (bottleneck) or convex (funnel), and the best runs are p
 two neighbours a and b, the chord's slope is the parameter theta for which L_theta(a) = L_theta(b). Solving there from a and b
 either finds something lower, which is a point of the curve between them, or does not: then the piece is straight, and mixtures reach
 all of it. Steps along the chord take turns with secant steps in the parameter, so that on a smooth piece the target is reached
-fast. Where the encoder jumps at one parameter, the frontier has a straight piece like any other.
+fast. Where the encoder jumps at one parameter, the frontier has a straight piece like any other. A mixture is by time sharing, which keeps
+the clusters of both apart:
 
-Time sharing: two encoders as one, which keeps the clusters of both apart.
-
-W = (w W_a, (1 - w) W_b),  I(X;Z) = w I_a(X;Z) + (1 - w) I_b(X;Z),  and the same for I(Y;Z)
-
-The chord's parameter is where both ends have the same Lagrangian: gamma = dI(Y;Z)/dI(X;Z), beta = dI(X;Z)/dI(Y;Z). If both are
-optimal for it, so are all their mixtures.
+    W = (w W_a, (1 - w) W_b),  I(X;Z) = w I_a(X;Z) + (1 - w) I_b(X;Z),  and the same for I(Y;Z).
 """
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -29,12 +25,12 @@ from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, bits
 from ..problem import MarkovLagrangian, ProblemFamily, siblings
-from ..results import Residuals, Status, judge
+from ..results import Status
 from ..solution import Solution
 from ..solve import solve
 from ..solvers.job import RunOptions
 from ..solvers.shared.starts import default_clusters, near_identity
-from .geometry import FrontierPoint, bracket, corners, vertices
+from .geometry import FrontierPoint, bracket, corners, judged
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -68,36 +64,20 @@ def mixed_encoder(a: FrontierPoint, b: FrontierPoint, axis: str, target: float) 
 
 
 def mixture(
-    a: FrontierPoint,
-    b: FrontierPoint,
-    axis: str,
-    target: float,
-    family: ProblemFamily | None,
-    tol: float,
+    a: FrontierPoint, b: FrontierPoint, axis: str, target: float, family: ProblemFamily | None, tol: float
 ) -> Solution:
     """W = (w W_a, (1 - w) W_b), clusters of both side by side: I is w I_a + (1 - w) I_b, and w is such that it meets the target."""
     w, W = mixed_encoder(a, b, axis, target)
-    heavier = a if w >= 0.5 else b
-    chord = chord_parameter(a, b)
+    heavier, chord = a if w >= 0.5 else b, chord_parameter(a, b)
     parameter = heavier.parameter if family is None or chord is None else chord
     problem = heavier.run.problem if family is None else family(parameter)
-    residuals = Residuals(0.0, 0.0, problem.stationarity(a.run.joint, W))
     parts = " and ".join(
         f"{share:.4f} of {point.run.solver} at {point.run.parameter:.6g}" for share, point in ((w, a), (1.0 - w, b))
     )
     unrefined = "" if family is not None else " (unknown family: nothing was refined)"
     open_ends = [point.run.status for point in (a, b) if not point.run.status.converged]
-    return Solution(
-        joint=a.run.joint,
-        problem=problem,
-        encoder=W,
-        status=judge(residuals, tol, open_ends[0] if open_ends else Status.STALLED),
-        solver=f"mixture{unrefined}: {parts}",
-        iterations=0,
-        seconds=0.0,
-        residuals=residuals,
-        parameter=parameter,
-    )
+    otherwise = open_ends[0] if open_ends else Status.STALLED
+    return judged(a.run.joint, problem, W, f"mixture{unrefined}: {parts}", tol, otherwise, parameter=parameter)
 
 
 MET = 1e-6 * NATS_PER_BIT
@@ -113,36 +93,47 @@ class TargetRules(NamedTuple):
     """Relative difference within which two parameters count as equal: between their encoders there is a jump."""
     rounds: int = 60
     """Most parameters that are solved on the way to a target: a bracket that is halved so often is narrower than rounding."""
-    max_seconds: float = 20.0
-    """How long parameters are refined before the time sharing of the nearest two runs is returned."""
 
 
 RULES = TargetRules()
 
 
+def vertices(frontier: Frontier) -> list[FrontierPoint]:
+    """The corners of the hull of the best encoders of a frontier; the runs must be of one family."""
+    best = [answer.run for answer in frontier.best_answers()]
+    if not best:
+        raise InvalidOptionError("a frontier without runs has no encoder at any target.")
+    if len({siblings(run.problem).key for run in best}) > 1:
+        raise InvalidOptionError("the best runs belong to several families of problems; a target needs one.")
+    return corners([FrontierPoint(run, run.parameter) for run in best], frontier.hides_y)
+
+
 def at(
     frontier: Frontier,
-    *,
-    ixz_bits: float | None = None,
-    iyz_bits: float | None = None,
-    solver: Solver | str | None = None,
-    max_iter: int = 20_000,
-    tol: float = 1e-8,
-    max_seconds: float = RULES.max_seconds,
+    targets: dict[str, float | None],
+    solver: Solver | str | None,
+    options: RunOptions,
+    max_seconds: float,
 ) -> Solution:
-    """The encoder at a target; see `Frontier.at`."""
+    """The encoder at one of the targets ``ixz`` and ``iyz``, in bits; see `Frontier.at`."""
     began = time.perf_counter()
-    options = RunOptions(max_iter=max_iter, tol=tol)
-    given = {"ixz": ixz_bits, "iyz": iyz_bits}
-    axis = [name for name, value in given.items() if value is not None]
-    if len(axis) != 1:
-        raise InvalidOptionError(f"at() takes one target, ixz_bits or iyz_bits; found {len(axis)}.")
-    target = _checked(given[axis[0]], axis[0]) * NATS_PER_BIT
-    curve = vertices(frontier)
-    _reachable(curve, axis[0], target)
+    given = {axis: value for axis, value in targets.items() if value is not None}
+    if len(given) != 1:
+        raise InvalidOptionError(f"at() takes one target, ixz_bits or iyz_bits; found {len(given)}.")
+    ((axis, value),) = given.items()
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+        raise InvalidOptionError(f"{axis}_bits must be a finite number of bits; found {value!r}.")
+    target, curve = float(value) * NATS_PER_BIT, vertices(frontier)
+    low, high = curve[0].along(axis), curve[-1].along(axis)
+    if not low - MET <= target <= high + MET:
+        name = {"ixz": "I(X;Z)", "iyz": "I(Y;Z)"}[axis]
+        raise InvalidOptionError(
+            f"{name} of the best runs reaches from {bits(low):.6f} to {bits(high):.6f} bits; found the target {bits(target):.6g} bits. "
+            "Sweep further parameters to go beyond."
+        )
     deadline = began + positive_number("max_seconds", max_seconds)
-    make, is_cap = siblings(curve[0].run.problem).make, frontier.hides_y and axis[0] == "iyz"
-    search = TargetSearch(frontier.joint, axis[0], target, is_cap, make, solver, options, deadline)
+    make, is_cap = siblings(curve[0].run.problem).make, frontier.hides_y and axis == "iyz"
+    search = TargetSearch(frontier.joint, axis, target, is_cap, make, solver, options, deadline)
     if there := [point.run for point in curve if search.met(point)]:
         return there[0]
     found = search.along(curve, frontier.hides_y)
@@ -151,39 +142,19 @@ def at(
     return found if bound is None else found.bounded(bound, frontier.provenance.get("certify_nats") or Limits.tol)
 
 
-def _reachable(curve: list[FrontierPoint], axis: str, target: float) -> None:
-    low, high = curve[0].along(axis), curve[-1].along(axis)
-    if not low - MET <= target <= high + MET:
-        name = {"ixz": "I(X;Z)", "iyz": "I(Y;Z)"}[axis]
-        raise InvalidOptionError(
-            f"{name} of the best runs reaches from {bits(low):.6f} to {bits(high):.6f} bits; found the target {bits(target):.6g} bits. "
-            "Sweep further parameters to go beyond."
-        )
-
-
-def _checked(value: float | None, axis: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
-        raise InvalidOptionError(f"{axis}_bits must be a finite number of bits; found {value!r}.")
-    return float(value)
-
-
+@dataclass
 class TargetSearch:
     """The search for an encoder at a target, from the corners of a frontier."""
 
-    def __init__(
-        self,
-        joint: Joint,
-        axis: str,
-        target: float,
-        is_cap: bool,
-        family: ProblemFamily | None,
-        solver: Solver | str | None,
-        options: RunOptions,
-        deadline: float,
-    ) -> None:
-        self.joint, self.axis, self.target, self.is_cap, self.family = joint, axis, target, is_cap, family
-        self.solver, self.options, self.deadline = solver, options, deadline
-        self.iterations = 0
+    joint: Joint
+    axis: str
+    target: float
+    is_cap: bool
+    family: ProblemFamily | None
+    solver: Solver | str | None
+    options: RunOptions
+    deadline: float
+    iterations: int = 0
 
     def along(self, curve: list[FrontierPoint], hides_y: bool) -> Solution:
         """A run at the target, or a mixture of two on either side of it."""
@@ -287,7 +258,7 @@ def proven_bound(frontier: Frontier, found: Solution) -> float | None:
     same = siblings(found.problem)
     proven = sorted(
         (run.parameter, run.lower_bound)
-        for run in (answer.run for answer in frontier.best_answers())
+        for _, run, _ in frontier.best_answers()
         if run.lower_bound is not None and siblings(run.problem).key == same.key
     )
     below = [(p, bound) for p, bound in proven if p <= found.parameter]

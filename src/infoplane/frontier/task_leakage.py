@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..certificate.certificate import Limits
 from ..certificate.funnel.constrained import ConstrainedFunnel
 from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
 from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
-from ..checks import listed, number, whole_number
+from ..checks import cap_in_nats, listed, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits
 from ..joint.joint import Joint, Support
@@ -31,7 +31,7 @@ from ..posterior.task_form import TaskForm
 from ..problem import as_joint
 from ..results import Residuals, Run, Status, proven
 from ..runtime.budget import Budget, Stopped
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.threads import attended_alone
 from ..sampling.leakage import LeakageBound, leakage_bound
 from ..solution import finished
 from ..solvers.job import Job
@@ -177,26 +177,23 @@ def task_curve(
     >>> [round(one.iuz, 4) for one in ip.task_curve(joint, [0.0, 0.1])]
     [0.0, 0.1]
     """
-    caps = [
-        number("max_isz", cap, "a number of nats, 0 or more", least=0.0)
-        for cap in listed("leakages", leakages, "caps in nats")
-    ]
+    caps = [cap_in_nats("max_isz", cap) for cap in listed("leakages", leakages, "caps in nats")]
     if clusters is not None:
         clusters = whole_number("clusters", clusters)
     limits = Limits(tol, max_cells, max_seconds)
-    support, budget = Support(as_joint(joint, tasks=True)), Budget()
+    support = Support(as_joint(joint, tasks=True))
     if not caps:
         return []
-    with one_blas_thread():
-        found = attended([partial(_curve, support, caps, clusters, limits, budget)], budget)[0]
+    found = attended_alone(lambda budget: _curve(support, caps, clusters, limits, budget))
     return [replace(one, secret=joint.hide) for one in found] if isinstance(joint, TaskJoint) else found
 
 
-class _Line:
+class _Line(NamedTuple):
     """lower <= hide I(S;Z) - I(U;Z) for every encoder: a line in r above the largest I(U;Z)."""
 
-    def __init__(self, hide: float, lower: float, lam: Array | None) -> None:
-        self.hide, self.lower, self.lam = hide, lower, lam
+    hide: float
+    lower: float
+    lam: Array | None
 
     def at(self, cap: float) -> float:
         """No Z with I(S;Z) <= cap has a larger I(U;Z)."""

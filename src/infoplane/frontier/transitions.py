@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -187,8 +187,7 @@ def transitions(
     return [found for one, two in pairwise(optima) for found in search.between(one, two)]
 
 
-@dataclass(frozen=True)
-class _Optimum:
+class _Optimum(NamedTuple):
     gamma: float
     run: Run
 
@@ -205,7 +204,7 @@ class _CertifiedPath:
 
     def along(self, gammas: list[float], start: Run | None = None) -> list[_Optimum]:
         first = np.ones((1, self.support.p_x.size)) if start is None else start.encoder
-        problems = [bottleneck(g) for g in gammas]
+        problems = [bottleneck(gamma) for gamma in gammas]
         runs = self.solver.follow(Job(self.support, problems[0], first[None], tol=1e-10), problems)
         return [_Optimum(gamma, run) for gamma, run in zip(gammas, runs, strict=True)]
 
@@ -214,25 +213,14 @@ class _CertifiedPath:
         if one.clusters == two.clusters:
             return
         if two.gamma <= one.gamma * (1.0 + self.width):
-            yield self.transition(one, two)
+            encoders = (self.support.lift(optimum.run.encoder) for optimum in (one, two))
+            below, above = (plane_point(self.support.joint, W) for W in encoders)
+            found = self.how(one, two)
+            yield Transition(one.gamma, two.gamma, one.clusters, two.clusters, below, above, found)
             return
         middle = self.along([float(np.sqrt(one.gamma * two.gamma))], one.run)[0]
         yield from self.between(one, middle)
         yield from self.between(middle, two)
-
-    def transition(self, one: _Optimum, two: _Optimum) -> Transition:
-        return Transition(
-            low=one.gamma,
-            high=two.gamma,
-            clusters_below=one.clusters,
-            clusters_above=two.clusters,
-            below=self.point(one),
-            above=self.point(two),
-            found=self.how(one, two),
-        )
-
-    def point(self, optimum: _Optimum) -> PlanePoint:
-        return plane_point(self.support.joint, self.support.lift(optimum.run.encoder))
 
     def how(self, one: _Optimum, two: _Optimum) -> str:
         """How a transition was found, and whether the second variation predicts it."""

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..information import Array, IntArray
+from ..information import IntArray, entropy
 from .joint import Support
+from .tables import stored
 
 
 def grouped(support: Support, groups: int) -> IntArray:
@@ -40,21 +41,21 @@ def grouped(support: Support, groups: int) -> IntArray:
 
 def _lost(rows: Any) -> float:
     """Sum_x p(x) KL(p(y|x) || p(y|group)): what merging these letters costs of I(X;Y)."""
-    p_xy, p_x, p_y = _values(rows), _sums(rows, 1), _sums(rows, 0)
-    return float(_xlogx(p_xy) - _xlogx(p_x) - _xlogx(p_y) + _xlogx(p_x.sum()))
+    p_x, p_y = rows.sum(axis=1), rows.sum(axis=0)
+    return -entropy(stored(rows)) + entropy(p_x) + entropy(p_y) - entropy(p_x.sum())
 
 
 def _cut(rows: Any) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     """Which letters belong to the second half."""
-    p_x, p_y = _sums(rows, 1), _sums(rows, 0)
+    p_x, p_y = rows.sum(axis=1), rows.sum(axis=0)
     mean = p_y / p_y.sum()
     scale = 1.0 / np.sqrt(np.where(mean > 0.0, mean, 1.0))
     # The leading direction of the rows (p(y|x) - mean) / sqrt(mean), each weighed by p(x), without forming them.
     first_letter = int(p_x.argmax())
-    direction = scale * (_sums(rows[[first_letter]], 0) / p_x[first_letter] - mean)
+    direction = scale * (rows[[first_letter]].sum(axis=0) / p_x[first_letter] - mean)
     if not direction.any():  # it says what all say together: begin with the one that differs most
         first_letter = int(((rows * rows) @ (scale * scale) / p_x - p_x).argmax())
-        direction = scale * (_sums(rows[[first_letter]], 0) / p_x[first_letter] - mean)
+        direction = scale * (rows[[first_letter]].sum(axis=0) / p_x[first_letter] - mean)
     for _ in range(20):  # of the power iteration; the direction may be rough, since letters are moved afterwards
         projection = (rows @ (scale * direction)) / p_x - float(mean @ (scale * direction))
         direction = scale * (rows.T @ projection - mean * float(p_x @ projection))
@@ -65,7 +66,7 @@ def _cut(rows: Any) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     projection = (rows @ (scale * direction)) / p_x - float(mean @ (scale * direction))
     second = np.asarray(projection > float(p_x @ projection) / p_x.sum())
     for _ in range(5):  # rounds in which letters choose their half; later ones move hardly any
-        halves = [_sums(rows[half], 0) for half in (~second, second)]
+        halves = [rows[half].sum(axis=0) for half in (~second, second)]
         if min(half.sum() for half in halves) == 0.0:
             break
         # The KL divergences of a letter to the halves differ by sum_y p(y|x) log(ratio); y unseen in a half get a little mass.
@@ -77,17 +78,3 @@ def _cut(rows: Any) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
             break
         second = moved
     return second
-
-
-def _sums(rows: Any, axis: int) -> Array:
-    return np.asarray(rows.sum(axis=axis), dtype=float).ravel()
-
-
-def _values(rows: Any) -> Array:
-    stored: Any = rows.data if not isinstance(rows, np.ndarray) else rows
-    return np.asarray(stored, dtype=float).ravel()
-
-
-def _xlogx(p: Any) -> float:
-    p = np.asarray(p)
-    return float((p * np.log(np.where(p > 0.0, p, 1.0))).sum())

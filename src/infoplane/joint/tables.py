@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -53,7 +53,7 @@ def checked_table(P: Any, what: str) -> Table:
         else:
             table = np.array(raw, dtype=float, order="C")
             table += 0.0  # -0.0 becomes 0.0
-    values = _values(table)
+    values = stored(table)
     if not (np.isfinite(values) & (values >= 0.0)).all():
         bad = sparse.coo_array(table)
         check_amounts(bad.data, what, lambda i: _place(bad.row[i], bad.col[i]))
@@ -93,7 +93,7 @@ def smoothed(table: Table, smoothing: Any) -> Table:
 
 def total(table: Table) -> float:
     """The sum of all cells, as `exact_sum`: the same bits for dense and sparse, on every machine."""
-    return exact_sum(_values(table).ravel().data)
+    return exact_sum(stored(table).data)
 
 
 def exact_sum(amounts: Iterable[float]) -> float:
@@ -106,7 +106,7 @@ def exact_sum(amounts: Iterable[float]) -> float:
 
 def whole_counts(table: Table) -> Table | None:
     """How often each (x, y) was seen, as read-only int64, dense or sparse as the table is, if all entries are whole numbers; else None."""
-    values = _values(table)
+    values = stored(table)
     if not (values == np.floor(values)).all() or total(table) > 2.0**53:
         return None
     return sealed(table.astype(np.int64))
@@ -124,7 +124,7 @@ def scaled_rows(table: Table, by: Any) -> Table:
 
 def margins(counts: Table) -> tuple[IntArray, IntArray]:
     """How often each x and each y was seen, read-only."""
-    rows, columns = (np.asarray(counts.sum(axis=axis)).astype(np.int64) for axis in (1, 0))
+    rows, columns = (counts.sum(axis=axis).astype(np.int64) for axis in (1, 0))
     return sealed(rows), sealed(columns)
 
 
@@ -175,9 +175,10 @@ def _place(row: int, column: int) -> str:
     return f"row {row}, column {column} (counting from 0)"
 
 
-def _values(table: Table) -> Array:
+def stored(table: Table) -> Array:
+    """The cells that are kept, in a row: all of a dense table, those that are not 0 of a sparse one."""
     values: Array = table if isinstance(table, np.ndarray) else table.data
-    return values
+    return values.ravel()
 
 
 Labels: TypeAlias = tuple[Hashable, ...]
@@ -422,11 +423,11 @@ def joint_table(prior: Any, conditional: Any, axes: str, x_labels: list[Hashable
     """P[x, y] = prior[x] conditional[x, y]; the conditional has a row for each x by now, ``axes`` is how it came."""
     T = checked_table(conditional, "p(y|x)")
     line = "row" if axes == "xy" else "column"
-    mass = np.asarray(T.sum(axis=1)).ravel()
+    mass = T.sum(axis=1)
     wrong = np.abs(mass - 1.0) > SUM_TOLERANCE
     if wrong.any():
         x = int(wrong.argmax())
-        other = np.abs(np.asarray(T.sum(axis=0)).ravel() - 1.0) <= SUM_TOLERANCE
+        other = np.abs(T.sum(axis=0) - 1.0) <= SUM_TOLERANCE
         turned = f' The {"columns" if line == "row" else "rows"} do: say axes="{axes[::-1]}".' if other.all() else ""
         raise InvalidJointError(
             f"p(y|x) must sum to 1 over y for every x, within {SUM_TOLERANCE:g}; found the sum {mass[x]:.12g} in {line} {x} (counting "
@@ -447,3 +448,9 @@ def reweighted(P: Table, p_x: Array, prior: Any, x_labels: tuple[Any, ...]) -> T
         )
     ratio = new / np.where(p_x > 0.0, p_x, 1.0)
     return scaled_rows(P, ratio)
+
+
+def by_column(labels: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    """The value of every letter in each of the columns that letters are made of."""
+    rows = labels if len(names) > 1 else [(label,) for label in labels]
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}

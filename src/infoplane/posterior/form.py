@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import UnsupportedProblemError
-from ..information import Array, IntArray, entr
+from ..information import Array, IntArray, entr, log_or_zero
 from ..joint.joint import Joint, Support
 from ..kernels.common.numerics import UNIT
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
@@ -78,11 +78,6 @@ def scaled(problem: MarkovLagrangian) -> Scaled:
 def constant(support: Support, beta: float) -> float:
     """Beta H(Y) - H(X): what turns the programme's value into beta I(Y;Z) - I(X;Z)."""
     return beta * float(entr(support.p_y).sum()) - float(entr(support.p_x).sum())
-
-
-def log_or_zero(p: Array) -> Array:
-    """The logarithm, 0 where p = 0."""
-    return np.log(np.where(p > 0.0, p, 1.0))
 
 
 def posteriors(support: Support, W: Array) -> Array:

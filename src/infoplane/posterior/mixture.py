@@ -157,19 +157,16 @@ def climb(support: Support, gamma: float, lam: Array, starts: Array, most: int =
     return peaks, heights
 
 
-def posterior(support: Support, gamma: float, lam: Array, decoder: Array) -> Array:
-    """p(x|z) that the multipliers and a decoder imply: softmax of (lambda_x + sum_y p(y|x) log u(y)) / gamma."""
-    score = (lam + np.log(np.maximum(decoder, TINY)) @ support.T) / gamma
-    w = np.exp(score - score.max())
-    return np.asarray(w / w.sum())
+def posterior(support: Support, gamma: float, lam: Array, decoders: Array) -> Array:
+    """p(x|z) that the multipliers and a decoder, or each row of many, imply: softmax of (lambda_x + sum_y p(y|x) log u(y)) / gamma."""
+    score = (lam + np.log(np.maximum(decoders, TINY)) @ support.T) / gamma
+    w = np.exp(score - score.max(axis=-1, keepdims=True))
+    return np.asarray(w / w.sum(axis=-1, keepdims=True))
 
 
 def lowest_posterior(support: Support, gamma: float, lam: Array, starts: Array) -> tuple[Array, float]:
     """The posterior q of least f(q) - lambda.q that climbs from decoders reach, and that value, summed as it is written."""
-    peaks, _ = climb(support, gamma, lam, starts, EFFORT.short)
-    score = (lam + np.log(np.maximum(peaks, TINY)) @ support.T) / gamma
-    q = np.exp(score - score.max(axis=1, keepdims=True))
-    q /= q.sum(axis=1, keepdims=True)
+    q = posterior(support, gamma, lam, climb(support, gamma, lam, starts, EFFORT.short)[0])
     values = entr(q @ support.T.T).sum(axis=1) - gamma * entr(q).sum(axis=1) - q @ lam
     lowest = int(np.argmin(values))
     return q[lowest], float(values[lowest])

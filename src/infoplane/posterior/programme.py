@@ -280,12 +280,8 @@ class Programme:
 
     def at_leakage(self, eps: float) -> Point:
         """The programme with I(Y;Z) <= eps; a plain point if the user does not wait for it."""
-        # As sum_k p_k D(Tq_k || p_y) <= eps, in units of eps: nothing cancels, and beta times HiGHS's tolerance stays small. Asked for a
-        # little less than eps, that tolerance does not lead above the cap, where it would cost more to come back from.
-        unit = max(eps, RULES.smallest_unit)
         log_p_y = np.log(self.p_y)
-        leakage = -self.H_u - log_p_y @ (self.T @ self.Q)
-        cap = (-leakage / unit, -eps / unit + min(3.0 * LIMITS.tightest, 0.5 * eps / unit))
+        cap, unit = leakage_row(-self.H_u - log_p_y @ (self.T @ self.Q), eps)
         try:
             found = linear_programme(self.Q, self.H_q, self.p_x, cap, self.patience)
         except (InfoplaneError, Stopped):
@@ -317,6 +313,16 @@ class Programme:
         """What the dual value, and the entropies that turn it into a loss, may be off by."""
         n, m = len(self.p_x), len(self.T)
         return (n + m + 16) * EPS * (1.0 + math.log(n) + beta * (1.0 + math.log(m)) + float(np.abs(lam).max()))
+
+
+def leakage_row(leakage: Array, eps: float) -> tuple[tuple[Array, float], float]:
+    """The row sum_k p_k D(Tq_k || p_y) <= eps, as HiGHS gets it, and its unit.
+
+    In units of eps nothing cancels, and beta times HiGHS's tolerance stays small. Asked for a little less than eps, that tolerance does
+    not lead above the cap, where it would cost more to come back from.
+    """
+    unit = max(eps, RULES.smallest_unit)
+    return (-leakage / unit, -eps / unit + min(3.0 * LIMITS.tightest, 0.5 * eps / unit)), unit
 
 
 def encoder_of(Q: Array, weights: Array) -> Array:

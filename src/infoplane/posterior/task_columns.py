@@ -19,11 +19,8 @@ from scipy import sparse
 from ..errors import InfoplaneError
 from ..information import Array, IntArray, entr
 from ..runtime.budget import Budget
-from .programme import LARGEST, LIMITS, encoder_of, linear_programme, repaired, solved
+from .programme import LARGEST, encoder_of, leakage_row, linear_programme, repaired, solved
 from .task_form import TaskForm
-
-SMALLEST_UNIT = 1e-6
-"""Smaller caps, in nats, are not scaled up to 1: the row would outgrow the others."""
 
 
 class EdgePoint(NamedTuple):
@@ -76,21 +73,17 @@ class EdgeColumns:
         rows, columns = np.concatenate([self.x, self.y]), np.tile(np.arange(m), 2)
         entries = np.concatenate([(1.0 - self.t) * most / p[self.x], self.t * most / p[self.y]])
         A = sparse.csr_array((entries, (rows, columns)), shape=(len(p), m))
-        if cap is None:
-            costs = form.keep * h_u - form.hide * h_s
-            found = solved(costs * most, A, max(float(np.abs(costs * most).max()), 1e-3))
-        else:
-            unit = max(cap, SMALLEST_UNIT)
-            leakage = np.maximum(-h_s - self.log_s @ s, 0.0)
-            row = -leakage * most / unit, -cap / unit + min(3.0 * LIMITS.tightest, 0.5 * cap / unit)
-            found = solved(form.keep * h_u * most, A, max(float((form.keep * h_u * most).max()), 1e-3), row)
+        costs, row, unit = most * (form.keep * h_u - (form.hide * h_s if cap is None else 0.0)), None, 1.0
+        if cap is not None:
+            row, unit = leakage_row(np.maximum(-h_s - self.log_s @ s, 0.0) * most, cap)
+        found = solved(costs, A, max(float(np.abs(costs).max()), 1e-3), row)
         if found is None:
             raise InfoplaneError(f"HiGHS did not solve the linear programme over {m} posteriors of two letters.")
-        hide = form.hide if cap is None else found.dual / unit
         lam = np.clip(found.lam / p, -LARGEST, LARGEST)
-        if cap is not None:
-            lam = lam + hide * (self.log_s @ form.T_s)
-        return EdgePoint(found.weights * most, lam, hide)
+        if cap is None:
+            return EdgePoint(found.weights * most, lam, form.hide)
+        hide = found.dual / unit
+        return EdgePoint(found.weights * most, lam + hide * (self.log_s @ form.T_s), hide)
 
     def posteriors(self, weights: Array) -> Array:
         """The columns in use, as posteriors (|X|, k)."""
@@ -102,9 +95,8 @@ class EdgeColumns:
 
     def reduced(self, point: EdgePoint) -> Array:
         """Cost less lambda.q of every column."""
-        costs = self.form.keep * entr(self.at(self.form.T_u)).sum(axis=0) - point.hide * entr(
-            self.at(self.form.T_s)
-        ).sum(axis=0)
+        u, s = (entr(self.at(T)).sum(axis=0) for T in (self.form.T_u, self.form.T_s))
+        costs = self.form.keep * u - point.hide * s
         return np.asarray(costs - point.lam[self.x] * (1.0 - self.t) - point.lam[self.y] * self.t)
 
     def trim(self, point: EdgePoint, slack: float) -> None:
@@ -205,10 +197,8 @@ class TaskColumns:
             costs, hide, shift = h_u - form.hide * entr(s).sum(axis=0), form.hide, np.zeros(len(p_x))
             found = linear_programme(Q, costs, p_x, budget=budget)
         else:
-            unit = max(cap, SMALLEST_UNIT)
-            told = np.maximum(-entr(s).sum(axis=0) - self.log_s @ s, 0.0)
-            least = -cap / unit + min(3.0 * LIMITS.tightest, 0.5 * cap / unit)
-            found = linear_programme(Q, h_u, p_x, (-told / unit, least), budget)
+            row, unit = leakage_row(np.maximum(-entr(s).sum(axis=0) - self.log_s @ s, 0.0), cap)
+            found = linear_programme(Q, h_u, p_x, row, budget)
             hide, shift = found.dual / unit, found.dual / unit * (self.log_s @ form.T_s)
         lam = repaired(found.lam + shift, Q, h_u - hide * entr(s).sum(axis=0), p_x)
         value = float(found.weights @ (costs if cap is None else h_u))

@@ -222,6 +222,13 @@ def attended(works: Sequence[Callable[[], Outcome]], budget: Budget) -> list[Out
         return [result for future in futures for result in future.result()]
 
 
+def attended_alone(work: Callable[[Budget], Outcome]) -> Outcome:
+    """The result of one piece of work, in a budget of its own that Ctrl-C stops."""
+    budget = Budget()
+    with one_blas_thread():
+        return attended([lambda: work(budget)], budget)[0]
+
+
 def _begun(work: Callable[[], Outcome], budget: Budget) -> list[Outcome]:
     """The result of a piece of work; nothing if its turn comes after the budget was stopped."""
     with usual_floats():

@@ -184,47 +184,42 @@ def fit(counts: Any, groups: int | None = None) -> Denoising:
     alpha = concentrated(rows)
     one = MultinomialMixture(np.ones(1), pi[None], float(rows.times @ (rows.rows @ np.log(pi))))
 
-    def record(
-        how: str, model: MultinomialMixture, gain: float, curve: list[Candidate], chosen: bool = True
-    ) -> Denoising:
+    def judged(groups: int, value: float, free: int, losses: Array | None) -> Candidate:
+        gain = 0.0 if losses is None else _gain(rows, pi, losses)
+        return Candidate(groups, value, PENALTY * free - value, 0.5 * free * math.log(letters) - value, gain)
+
+    def tried(model: MultinomialMixture) -> Candidate:
+        K, losses = len(model.weights), None if model is one else _loss_of_mixture(rows.rows, model)
+        return judged(K, model.likelihood, K * outcomes - 1, losses)  # p(z) and q_z(y), each of which sums to 1
+
+    def made(how: str, model: MultinomialMixture, gain: float = 0.0, chosen: bool = True) -> Denoising:
         number = letters if how == SHRINKAGE else len(model.weights)
-        given = (pi, model.weights, model.centres, alpha, seen)
-        return Denoising(how, number, gain, chosen, *given, tuple(curve))
+        return Denoising(how, number, gain, chosen, pi, model.weights, model.centres, alpha, seen, tuple(curve))
 
-    def judged(model: MultinomialMixture) -> Candidate:
-        free = len(model.weights) * outcomes - 1  # p(z) and q_z(y), each of which sums to 1
-        value = model.likelihood
-        gain = 0.0 if model is one else _gain(rows, pi, _loss_of_mixture(rows.rows, model))
-        return Candidate(
-            len(model.weights), value, PENALTY * free - value, 0.5 * free * math.log(letters) - value, gain
-        )
-
-    curve = [judged(one)]
+    curve = [tried(one)]
     if groups is not None:
-        asked = whole_number("groups", groups)
-        model = fitted(rows, asked, alpha) if asked > 1 else one
-        curve += [judged(model)] if asked > 1 else []
-        return record(MIXTURE if asked > 1 else CONSTANT, model, curve[-1].gain, curve, chosen=False)
-    if letters <= FEW:
-        value = log_likelihood(rows, alpha)
-        free = outcomes  # pi and a
-        gain = _gain(rows, pi, _loss_of_shrinkage(rows.rows, alpha))
-        curve += [Candidate(letters, value, PENALTY * free - value, 0.5 * free * math.log(letters) - value, gain)]
-        differ = curve[1].bic < curve[0].bic
-        empty = MultinomialMixture(np.empty(0), np.empty((0, outcomes)))
-        return record(SHRINKAGE, empty, gain, curve) if differ else record(CONSTANT, one, 0.0, curve)
+        if (asked := whole_number("groups", groups)) == 1:
+            return made(CONSTANT, one, chosen=False)
+        model = fitted(rows, asked, alpha)
+        curve.append(tried(model))
+        return made(MIXTURE, model, curve[1].gain, chosen=False)
+    if letters <= FEW:  # pi and a are free
+        curve.append(judged(letters, log_likelihood(rows, alpha), outcomes, _loss_of_shrinkage(rows.rows, alpha)))
+        if curve[1].bic >= curve[0].bic:
+            return made(CONSTANT, one)
+        return made(SHRINKAGE, MultinomialMixture(np.empty(0), np.empty((0, outcomes))), curve[1].gain)
     best, gain = one, 0.0
     for K in LADDER:
         if len(rows.rows) <= K:
             break
         model = fitted(rows, K, alpha)
-        curve.append(judged(model))
+        curve.append(tried(model))
         if curve[-1].criterion >= curve[-2].criterion:
             break
         best, gain = model, curve[-1].gain
-    if min(curve, key=lambda candidate: candidate.bic).groups == 1:
-        best = one
-    return record(CONSTANT, one, 0.0, curve) if best is one else record(MIXTURE, best, gain, curve)
+    if best is one or min(curve, key=lambda candidate: candidate.bic).groups == 1:
+        return made(CONSTANT, one)
+    return made(MIXTURE, best, gain)
 
 
 def _gain(rows: DistinctRows, pi: Array, losses: Array) -> float:

@@ -1,4 +1,4 @@
-"""Estimators of mutual information from a table of counts, each under the name that the literature has for it.
+"""How much information a table of counts shows, by estimators under the names that the literature has for them; and whether there is any.
 
 I(X;Y) = H(X) + H(Y) - H(X,Y), each entropy estimated from counts n_i of n records in m cells of which k were met:
 
@@ -14,10 +14,8 @@ I(X;Y) = H(X) + H(Y) - H(X,Y), each entropy estimated from counts n_i of n recor
 None of them is below 0 here. None gives an interval: `evaluate` does, for an encoder; and none makes a table of noise say nothing:
 `Joint.denoised` does.
 
-Is there any information at all? A permutation test of I(Y;Z) = 0.
-
-If z and y are independent, every way to pair the records' z with their y is equally likely. The p-value is the share of random pairings,
-the given one among them, that show as much information or more:
+**A permutation test** of I(Y;Z) = 0: if z and y are independent, every way to pair the records' z with their y is equally likely. The
+p-value is the share of random pairings, the given one among them, that show as much information or more:
 
     p = (1 + #{pairings with I >= I^}) / (1 + pairings)                                  (Phipson and Smyth 2010, SAGMB 9)
 

@@ -1,4 +1,10 @@
-"""What encoders tell of Y on records that they were not made from: the curve from which a parameter is chosen.
+"""What is left of a table's I(Y;Z) on other records: what chance shows at a point, and what held-out parts of the records show.
+
+**Chance.** Of a bottleneck I(Y;Z) is what was searched for: in a table whose y had been dealt out anew the same search would find, on
+average, at most E I(X;Y) of `information`, as I(Y;Z) <= I(X;Y). Of a funnel it is what was hidden: the population is the table plus
+noise that the encoder was not made to hide, and leaks about I(Y;Z) + E0, E0 = df / 2n of this encoder (`intervals`).
+
+**Held out.** The curve from which a parameter is chosen,
 
     gain = mean over held-out records (x, y) of  sum_z W[z, x] log(q(y|z) / p(y))
 
@@ -6,16 +12,8 @@ W, q(y|z) and p(y) from the other parts of the records, q and p with half a pseu
 on average at most I(Y;Z) of W in the population (less how far q is off), and it falls again where W begins to fit noise. A table's own
 I(Y;Z) never falls, and its knee has the same shape whether there is information or not.
 
-Records in parts of equal size, drawn at random from a table of counts, without a list of the records.
-
-Part g of the n_y records with outcome y is drawn without replacement from what the parts before left: multivariate hypergeometric over the
-letters x. That is the same as shuffling the records and dealing them out, stratified by y.
-
-What chance shows at a point of the plane, at this number of records; and the sentence that says so where it matters.
-
-Of a **bottleneck** I(Y;Z) is what was searched for: in a table whose y had been dealt out anew the same search would find, on average, at
-most E I(X;Y) of `information`, as I(Y;Z) <= I(X;Y). Of a **funnel** it is what was hidden: the population is the table plus noise that
-the encoder was not made to hide, and leaks about I(Y;Z) + E0, E0 = df / 2n of this encoder (`intervals`).
+**Parts** need no list of the records: part g of the n_y records with outcome y is drawn without replacement from what those before left,
+multivariate hypergeometric over the letters x, which is the same as shuffling the records and dealing them out, stratified by y.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..information import NATS_PER_BIT, Array, bits
 from ..joint.joint import MOSTLY_SAMPLING, Joint
-from .intervals import sampled_information
+from .intervals import relevance
 from .mixture import HALF
 
 PARTS = 5
@@ -85,7 +83,7 @@ def chance_of(joint: Joint, hidden_by: Array | None) -> float | None:
     """
     if joint.counts is None or joint.denoising is not None:
         return None
-    return joint.expected_information if hidden_by is None else sampled_information(hidden_by, joint.counts).expected
+    return joint.expected_information if hidden_by is None else relevance(hidden_by, joint.counts).expected
 
 
 def caution_of(joint: Joint, iyz: float, hidden_by: Array | None) -> str | None:
@@ -138,13 +136,14 @@ def without_each_part(joint: Joint, rng: int, measured: Callable[[Joint, Any], S
             f"held-out records choose for a joint made of {2 * PARTS} records or more; this one "
             + ("was made of probabilities or weights." if joint.records is None else f"has {joint.records}.")
         )
-    found = []
-    for part in parts_of(joint.counts, PARTS, np.random.default_rng(rng)):
-        rest = Joint.from_counts(joint.counts - part)
-        if (made := joint.denoising) is not None:
-            rest = rest.denoised(groups=None if made.chosen else made.groups)
-        found.append(measured(rest, part))
-    return found
+    parts = parts_of(joint.counts, PARTS, np.random.default_rng(rng))
+    return [measured(without(joint, part), part) for part in parts]
+
+
+def without(joint: Joint, part: Any) -> Joint:
+    """The joint of all records but those of a part, denoised if this one is."""
+    rest, made = Joint.from_counts(joint.counts - part), joint.denoising
+    return rest if made is None else rest.denoised(groups=None if made.chosen else made.groups)
 
 
 def gain_of(W: Array, rest: Any, part: Any) -> float:

@@ -1,25 +1,22 @@
-"""Intervals of I(X;Z) and I(Y;Z) in the population, for an encoder W that was fixed before the n records were looked at.
-
-    I^ - df/2n  +-  z sqrt(Var psi / n + |df| / 2n^2),   clipped at 0                                             (95%: z = 1.96)
-
-I(Y;Z): psi and df as below. I(X;Z): psi(x) = KL(W_x || p_z), df = -(sum_z (W.W p^_x)_z / p_z - 1), as the plug-in H(Z) is
-too small. The first term under the root is the delta method's; the second is the spread of a chi-square with |df| degrees, which is all
-that is left where psi vanishes: at independence, and of I(X;Z) where p(z) is uniform. Coverage is measured in docs/benchmarks/coverage.md,
-beside that of a percentile bootstrap, which fails since every resampled table is as much too informative again. On the records that W was
-made from none of this holds.
-
-I(Y;Z) of an encoder W that was fixed before n records were looked at: the plug-in value, its bias and its variance.
+"""I(X;Z) and I(Y;Z) in the population, for an encoder W that was fixed before n records were looked at: plug-in, bias, variance, interval.
 
     q = W P^,   psi(x, y) = sum_z W[z, x] log(q(z, y) / (p(z) p(y))),   I^ = mean of psi over the records
-    df = (|Y| - 1) (sum_z (W.W p^_x)_z / p_z - 1),    E I^ - I = df / 2n,    Var I^ = Var psi / n + df / 2n^2
+    df = (|Y| - 1) (sum_z (W.W p^_x)_z / p_z - 1),    E I^ - I = df / 2n,    Var I^ = Var psi / n + |df| / 2n^2
+
+    I^ - df/2n  +-  z sqrt(Var I^),   clipped at 0                                                                (95%: z = 1.96)
 
 with |Y| the letters seen, W.W the squares entry by entry. A hard W has df = (|Z| - 1) (|Y| - 1), Miller's and Wilks' number; a soft one
-has less, since its noise is not that of the records. To first order in 1/n; at independence psi vanishes, and df is all there is.
+has less, since its noise is not that of the records. Of I(X;Z), psi(x) = KL(W_x || p_z) and df = -(sum_z (W.W p^_x)_z / p_z - 1), as the
+plug-in H(Z) is too small. The first term of the variance is the delta method's; the second is the spread of a chi-square with |df| degrees,
+which is all that is left where psi vanishes: at independence, and of I(X;Z) where p(z) is uniform. To first order in 1/n. Coverage is
+measured in docs/benchmarks/coverage.md, beside that of a percentile bootstrap, which fails since every resampled table is as much too
+informative again. On the records that W was made from none of this holds.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -30,7 +27,7 @@ from ..information import Array, bits, expected_information, mutual_information,
 
 
 class SampledInformation(NamedTuple):
-    """I(Y;Z) as n records show it; nats."""
+    """I(Y;Z), or I(X;Z), as n records show it; nats."""
 
     records: int
     value: float
@@ -39,16 +36,26 @@ class SampledInformation(NamedTuple):
     """Var psi."""
     degrees: float
     """df: I^ is df / 2n too large on average."""
-    expected: float
-    """What independence alone would show, on average: of a hard encoder exactly, with these counts; else df / 2n."""
+    expected: float = math.nan
+    """Of I(Y;Z), what independence alone would show, on average: of a hard encoder exactly, with these counts; else df / 2n."""
+
+    @property
+    def centre(self) -> float:
+        """Without its bias; may be below 0."""
+        return self.value - self.degrees / (2.0 * self.records)
+
+    @property
+    def squared_error(self) -> float:
+        """Var I^."""
+        return self.variance / self.records + abs(self.degrees) / (2.0 * self.records**2)
 
 
-def sampled_information(W: Array, counts: Any) -> SampledInformation:
+def relevance(W: Array, counts: Any) -> SampledInformation:
     """I^(Y;Z) of the encoder W[z, x] = p(z|x) from counts N[x, y], dense or ``scipy.sparse``, of records that did not shape W.
 
     Examples
     --------
-    >>> found = sampled_information(np.eye(2), np.array([[30, 10], [10, 30]]))
+    >>> found = relevance(np.eye(2), np.array([[30, 10], [10, 30]]))
     >>> found.records, round(found.value, 4), found.degrees
     (80, 0.1308, 1.0)
     """
@@ -66,16 +73,17 @@ def sampled_information(W: Array, counts: Any) -> SampledInformation:
         at = slice(first, first + step)
         psi = (W[:, cells.row[at]] * logs[:, cells.col[at]]).sum(axis=0)
         square += float(share[at] @ (psi - value) ** 2)
+    degrees = max(float((np.count_nonzero(n_y) - 1) * _spread(W, n_x / n, p_z)), 0.0)
+    expected = degrees / (2 * n)
+    if np.isin(W, (0.0, 1.0)).all():
+        expected = expected_information((W @ n_x).astype(np.int64), n_y.astype(np.int64))
+    return SampledInformation(n, value, square, degrees, expected)
+
+
+def _spread(W: Array, p_x: Array, p_z: Array) -> float:
+    """sum_z (W.W p_x)_z / p_z - 1."""
     alive = p_z > 0.0
-    spread = float(((W * W) @ n_x / n)[alive] @ (1.0 / p_z[alive])) - 1.0
-    degrees = max(float((np.count_nonzero(n_y) - 1) * spread), 0.0)
-    return SampledInformation(n, value, square, degrees, _expected(W, n_x, n_y, degrees / (2 * n)))
-
-
-def _expected(W: Array, n_x: Array, n_y: Array, otherwise: float) -> float:
-    if not np.isin(W, (0.0, 1.0)).all():
-        return otherwise
-    return expected_information((W @ n_x).astype(np.int64), n_y.astype(np.int64))
+    return float(((W * W) @ p_x)[alive] @ (1.0 / p_z[alive])) - 1.0
 
 
 class InformationInterval(NamedTuple):
@@ -93,32 +101,7 @@ class InformationInterval(NamedTuple):
         return f"{corrected:.4g} bits, {low:.4g} to {high:.4g} (the table itself says {value:.4g})"
 
 
-class Moments(NamedTuple):
-    """An information from n records: its plug-in value, Var psi, and df."""
-
-    records: int
-    value: float
-    variance: float
-    degrees: float
-
-    @property
-    def centre(self) -> float:
-        """Without its bias; may be below 0."""
-        return self.value - self.degrees / (2.0 * self.records)
-
-    @property
-    def squared_error(self) -> float:
-        """Var I^."""
-        return self.variance / self.records + abs(self.degrees) / (2.0 * self.records**2)
-
-
-def relevance(W: Array, counts: Any) -> Moments:
-    """I(Y;Z) from counts N[x, y] of records that did not shape W[z, x]."""
-    found = sampled_information(W, counts)
-    return Moments(found.records, found.value, found.variance, found.degrees)
-
-
-def complexity(W: Array, n_x: Array) -> Moments:
+def complexity(W: Array, n_x: Array) -> SampledInformation:
     """I(X;Z) from the number of records of each x.
 
     Examples
@@ -130,21 +113,16 @@ def complexity(W: Array, n_x: Array) -> Moments:
     p_x = n_x / n
     p_z = W @ p_x
     alive = p_z > 0.0
-    psi = rel_entr(W[alive], p_z[alive, None]).sum(axis=0)
-    psi = np.where(p_x > 0.0, psi, 0.0)
+    psi = np.where(p_x > 0.0, rel_entr(W[alive], p_z[alive, None]).sum(axis=0), 0.0)
     value = float(p_x @ psi)
-    spread = float(((W * W) @ p_x)[alive] @ (1.0 / p_z[alive])) - 1.0
-    return Moments(n, value, float(p_x @ (psi - value) ** 2), -spread)
+    return SampledInformation(n, value, float(p_x @ (psi - value) ** 2), -_spread(W, p_x, p_z))
 
 
-def interval_of(moments: list[Moments], confidence: float) -> InformationInterval:
+def interval_of(shown: Sequence[SampledInformation], confidence: float) -> InformationInterval:
     """From one set of records, or from several parts of them, each with an encoder that has not seen it: weighted by their records."""
-    n = sum(one.records for one in moments)
-    value, centre = (
-        sum(one.records * part for one, part in zip(moments, parts, strict=True)) / n
-        for parts in ([one.value for one in moments], [one.centre for one in moments])
-    )
-    error = math.sqrt(sum((one.records / n) ** 2 * one.squared_error for one in moments))
+    shares = np.array([one.records for one in shown]) / sum(one.records for one in shown)
+    value = float(shares @ [one.value for one in shown])
+    middle = max(float(shares @ [one.centre for one in shown]), 0.0)
+    error = math.sqrt(float(shares**2 @ [one.squared_error for one in shown]))
     reach = NormalDist().inv_cdf(0.5 + 0.5 * confidence) * error
-    middle = max(centre, 0.0)
     return InformationInterval(value, middle, max(middle - reach, 0.0), middle + reach)

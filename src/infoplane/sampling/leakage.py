@@ -38,7 +38,7 @@ from ..errors import InvalidEncoderError, InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, IntArray, bits
 from ..joint.joint import check_joint
-from .intervals import SampledInformation, sampled_information
+from .intervals import SampledInformation, relevance
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -185,7 +185,7 @@ def bound_of(
         part = _told_apart(n_y[pool], n, RULES.rare_share * error)
         error *= 1.0 - RULES.rare_share
         counts = _pooled(counts, pool)
-    found = sampled_information(W, counts)
+    found = relevance(W, counts)
     says = np.ptp(W, axis=1).max() > 0.0  # a release that is the same for every x leaks nothing, whatever the records
     return LeakageBound(
         bound=part + (_upper_seen if seen else _upper)(found, error) if says else 0.0,

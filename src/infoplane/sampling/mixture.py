@@ -1,24 +1,24 @@
-"""The bottleneck of a sample: beta_x = n_x, letter by letter, which is EM for a mixture of multinomials.
+"""Rows of counts modelled: shrunk one by one, or as a mixture of multinomials, the bottleneck of a sample.
 
-p(z|x) = p(z) exp(sum_y n_xy log q_z(y)) / normaliser,      p(z) <- mean_x p(z|x),      q_z(y) <- (sum_x p(z|x) n_xy + 1/2) / normaliser
+**Shrinkage** towards what all rows say together, pi, by a Dirichlet prior whose concentration the rows themselves choose:
+
+    p(n_x | a) = Gamma(a) / Gamma(n_x + a) prod_y Gamma(n_xy + a pi_y) / Gamma(a pi_y)          (Dirichlet-multinomial)
+    p(y|x)     = (n_xy + a pi_y) / (n_x + a),     a = argmax sum_x log p(n_x | a)               (empirical Bayes)
+
+A category that was seen twice says about pi, one that was seen ten thousand times about its own counts. Reference: Minka (2000), Estimating
+a Dirichlet distribution; the multinomial coefficients, which do not depend on a, are left out throughout.
+
+**The bottleneck of a sample** has beta_x = n_x, letter by letter, which is EM for a mixture of multinomials:
+
+    p(z|x) = p(z) exp(sum_y n_xy log q_z(y)) / normaliser,  p(z) <- mean_x p(z|x),  q_z(y) <- (sum_x p(z|x) n_xy + 1/2) / normaliser
 
 The bottleneck's own equation is p(z|x) ~ p(z) exp(beta sum_y p(y|x) log q_z(y)), with one beta for all letters. Here a letter that was seen
 n_x times has beta n_x: a rare one is spread over what is common, a frequent one speaks for itself. What EM maximises is the likelihood of
 the counts under sum_z p(z) prod_y q_z(y)^n_xy, with half a pseudo-count in every q_z(y); SQUAREM makes its steps longer and never gives a
-lower likelihood than plain steps. Rows that are equal are computed once. References: Laird (1978), JASA 73 (mixing distributions by maximum
-likelihood); Varadhan and Roland (2008), Scand. J. Stat. 35 (SQUAREM).
+lower likelihood than plain steps. References: Laird (1978), JASA 73 (mixing distributions by maximum likelihood); Varadhan and Roland
+(2008), Scand. J. Stat. 35 (SQUAREM).
 
-Rows of counts that occur more than once, once: of 44,000 rare categories, a few thousand differ.
-
-Whatever is computed of a category from its counts n_xy alone is the same for every category with the same counts.
-
-Rows of counts, each shrunk towards what all rows say together: a Dirichlet prior whose concentration the rows themselves choose.
-
-p(n_x | a) = Gamma(a) / Gamma(n_x + a) prod_y Gamma(n_xy + a pi_y) / Gamma(a pi_y)          (Dirichlet-multinomial)
-p(y|x)     = (n_xy + a pi_y) / (n_x + a),     a = argmax sum_x log p(n_x | a)               (empirical Bayes)
-
-A category that was seen twice says about pi, one that was seen ten thousand times about its own counts. Reference: Minka (2000), Estimating
-a Dirichlet distribution; the multinomial coefficients, which do not depend on a, are left out throughout.
+Rows that are equal are computed once: of 44,000 rare categories, a few thousand differ.
 """
 
 from __future__ import annotations
@@ -61,30 +61,18 @@ HALF = 0.5
 """Pseudo-count of every y in what all rows say together, and in each centre (Krichevsky and Trofimov 1981)."""
 
 
-class ShrinkageRules(NamedTuple):
-    """What is added, and how much of it may be."""
-
-    least: float = 1e-2
-    most: float = 1e6
-    """Between which the concentration a is looked for: a row of one record, or of a million, then decides alone or not at all."""
-
-
-SHRINKAGE = ShrinkageRules()
+LEAST, MOST = 1e-2, 1e6
+"""Between which the concentration a is looked for: a row of one record, or of a million, then decides alone or not at all."""
 
 
 def overall(columns: Array) -> Array:
     """pi_y = (n_y + 1/2) / (n + |Y|/2), from the counts of each y."""
-    raised = columns + HALF
-    shares: Array = raised / raised.sum()
-    return shares
+    return np.asarray((columns + HALF) / (columns + HALF).sum())
 
 
 def log_likelihood(counts: DistinctRows, alpha: Array) -> float:
     """sum_x log p(n_x | alpha) in nats, alpha = a pi."""
     from scipy.special import gammaln  # its import takes longer than a small joint
-
-    def rises(n: Array, a: float) -> Array:
-        return np.asarray(gammaln(n + a) - gammaln(a))
 
     # The same few counts occur again and again: one logarithm for each that is different.
     total = 0.0
@@ -93,7 +81,7 @@ def log_likelihood(counts: DistinctRows, alpha: Array) -> float:
         (counts.rows.sum(axis=1), float(alpha.sum()), -1.0),
     ]:
         n, place = np.unique(seen, return_inverse=True)
-        total += sign * float(np.bincount(place.ravel(), counts.times) @ rises(n, a))
+        total += sign * float(np.bincount(place.ravel(), counts.times) @ (gammaln(n + a) - gammaln(a)))
     return total
 
 
@@ -104,19 +92,16 @@ def concentrated(counts: DistinctRows) -> Array:
     pi = overall(counts.times @ counts.rows)
     found = minimize_scalar(
         lambda log_a: -log_likelihood(counts, np.exp(log_a) * pi),
-        bounds=(np.log(SHRINKAGE.least), np.log(SHRINKAGE.most)),
+        bounds=(np.log(LEAST), np.log(MOST)),
         method="bounded",
         options={"xatol": 1e-3},
     )
-    alpha: Array = np.exp(found.x) * pi
-    return alpha
+    return np.asarray(np.exp(found.x) * pi)
 
 
 def shrunk(rows: Array, alpha: Array) -> Array:
     """p(y|x) = (n_xy + alpha_y) / (n_x + a) of every row."""
-    raised = rows + alpha
-    shares: Array = raised / raised.sum(axis=1, keepdims=True)
-    return shares
+    return np.asarray((rows + alpha) / (rows + alpha).sum(axis=1, keepdims=True))
 
 
 class EMRules(NamedTuple):
@@ -146,8 +131,7 @@ class MultinomialMixture:
 
     def posterior(self, rows: Array) -> Array:
         """p(z|x), (rows, K), of categories with these counts; p(z) of one that was never seen."""
-        scores = rows @ np.log(self.centres).T + np.log(self.weights)
-        return _softmax(scores)[0]
+        return _softmax(rows @ np.log(self.centres).T + np.log(self.weights))[0]
 
 
 def fitted(counts: DistinctRows, groups: int, alpha: Array) -> MultinomialMixture:
@@ -212,15 +196,13 @@ def _normalised(theta: Array) -> Array:
 
 def _log_sum(rows: Array) -> Array:
     top = rows.max(axis=1, keepdims=True)
-    total: Array = top + np.log(np.exp(rows - top).sum(axis=1, keepdims=True))
-    return total
+    return np.asarray(top + np.log(np.exp(rows - top).sum(axis=1, keepdims=True)))
 
 
 def _apart(centres: Array, pi: Array) -> Array:
     """Centres twice as far from pi, and positive: the means of shrunk rows lie closer together than what the rows were drawn from."""
     drawn = np.maximum(pi + 2.0 * (centres - pi), 0.2 * np.minimum(centres, pi))
-    spread: Array = drawn / drawn.sum(axis=1, keepdims=True)
-    return spread
+    return np.asarray(drawn / drawn.sum(axis=1, keepdims=True))
 
 
 def _start(counts: DistinctRows, groups: int, alpha: Array) -> tuple[Array, Array]:

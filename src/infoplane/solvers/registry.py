@@ -184,7 +184,7 @@ def runner_and_prover(
     if asked.certify is False:
         return resolve(solver, *problems, along_a_path=along_a_path, capped=capped), None
     named = None if solver is None else resolve(solver, *problems)
-    prover = named if isinstance(named, (Envelope, Columns, TaskProof)) else certifier(problems[0])
+    prover = named if isinstance(named, Prover) else certifier(problems[0])
     keeps_its_gap = prover is named and asked.certify is True
     proof = replace(prover, **asked.limits) if keeps_its_gap else replace(prover, **asked.limits, tol=asked.gap)
     resolve(proof, *problems)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -34,28 +35,14 @@ FORMAT, VERSION = "infoplane mechanism", 1
 
 KINDS = ("encoder", "release")
 
+Fits = Callable[[Any], bool]
+
 LARGEST = 2**28
 """Bytes of a file that are read: 256 MB, about five million categories."""
 
 
 def write_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
     """Write a mechanism, whole or not at all."""
-    features = []
-    for one in mechanism.features:
-        product = isinstance(one.letters, ProductLetters)
-        parts = one.letters.parts if isinstance(one.letters, ProductLetters) else (one.letters,)
-        kept: dict[str, Any] = {
-            "name": one.name,
-            "columns": list(one.columns),
-            "letters": [_letters_record(part) for part in parts],
-            "rows": one.rows,
-            "clusters": list(one.clusters),
-            "descriptions": list(one.descriptions),
-        }
-        if product:
-            kept["keys"] = one.letters.keys.to_numpy()  # type: ignore[union-attr]
-        kept |= {"labels": one.encoder.argmax(axis=0)} if one.deterministic else {"encoder": one.encoder.T}
-        features.append(kept)
     record = {
         "format": FORMAT,
         "version": VERSION,
@@ -63,11 +50,26 @@ def write_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
         "target": list(mechanism.target),
         "classes": list(mechanism.classes),
         "note": mechanism.note,
-        "features": features,
+        "features": [_feature_record(one) for one in mechanism.features],
     }
     text = json.dumps(to_json(record), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     with whole_file(path_of("a mechanism", path)) as file:
         file.write(text.encode("utf-8", "backslashreplace") + b"\n")
+
+
+def _feature_record(one: MechanismFeature) -> dict[str, Any]:
+    letters = one.letters
+    keys, parts = (letters.keys, letters.parts) if isinstance(letters, ProductLetters) else (None, (letters,))
+    return {
+        "name": one.name,
+        "columns": list(one.columns),
+        "letters": [_letters_record(part) for part in parts],
+        "rows": one.rows,
+        "clusters": list(one.clusters),
+        "descriptions": list(one.descriptions),
+        **({} if keys is None else {"keys": keys.to_numpy()}),
+        **({"labels": one.encoder.argmax(axis=0)} if one.deterministic else {"encoder": one.encoder.T}),
+    }
 
 
 def _letters_record(part: CategoryLetters | IntervalLetters) -> dict[str, Any]:
@@ -129,18 +131,14 @@ class _Reader:
     def feature(self, record: Any, where: str) -> MechanismFeature:
         if not isinstance(record, dict):
             self.wrong(where, "an object", record)
-        columns = self.texts(record, "columns", where)
-        if not columns or len(set(columns)) < len(columns):
-            self.wrong(f"{where}.columns", "different names, one at least", columns)
+        columns = self.names(record, "columns", where)
         parts = self.items(record, "letters", where)
         if len(parts) != len(columns):
             self.wrong(f"{where}.letters", f"{len(columns)} objects, one for each column", len(parts))
         letters = self.letters(
             [self.part(one, f"{where}.letters[{at}]") for at, one in enumerate(parts)], record, where
         )
-        clusters = self.texts(record, "clusters", where)
-        if not clusters or len(set(clusters)) < len(clusters):
-            self.wrong(f"{where}.clusters", "different names, one at least", clusters)
+        clusters = self.names(record, "clusters", where)
         encoder = self.encoder(record, len(clusters), where)
         rows = self.whole(record, "rows", encoder.shape[1] - 1, where)
         if len(rows) != letters.size:
@@ -204,42 +202,44 @@ class _Reader:
 
     # -- kinds of values -------------------------------------------------------------------------------------------------
 
-    def items(self, record: dict[str, Any], key: str, where: str = "") -> list[Any]:
-        value = record.get(key)
-        if not isinstance(value, list):
-            self.wrong(f"{where}.{key}".lstrip("."), "a list", value)
-        return value
+    def value(self, record: dict[str, Any], key: str, where: str, kind: type, expected: str) -> Any:
+        if not isinstance(record.get(key), kind):
+            self.wrong(f"{where}.{key}".lstrip("."), expected, record.get(key))
+        return record[key]
+
+    def items(
+        self, record: dict[str, Any], key: str, where: str = "", fits: Fits = lambda _: True, one: str = ""
+    ) -> Any:
+        """A list of values that are each what ``one`` says."""
+        values = self.value(record, key, where, list, "a list")
+        for at, value in enumerate(values):
+            if not fits(value):
+                self.wrong(f"{where}.{key}[{at}]".lstrip("."), one, value)
+        return values
 
     def text(self, record: dict[str, Any], key: str, where: str = "") -> str:
-        value = record.get(key)
-        if not isinstance(value, str):
-            self.wrong(f"{where}.{key}".lstrip("."), "a text", value)
-        return value
+        return str(self.value(record, key, where, str, "a text"))
 
     def texts(self, record: dict[str, Any], key: str, where: str = "") -> tuple[str, ...]:
-        values = self.items(record, key, where)
-        for at, value in enumerate(values):
-            if not isinstance(value, str):
-                self.wrong(f"{where}.{key}[{at}]".lstrip("."), "a text", value)
-        return tuple(values)
+        return tuple(self.items(record, key, where, lambda one: isinstance(one, str), "a text"))
+
+    def names(self, record: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+        found = self.texts(record, key, where)
+        if not found or len(set(found)) < len(found):
+            self.wrong(f"{where}.{key}", "different names, one at least", found)
+        return found
 
     def scalars(self, record: dict[str, Any], key: str, where: str = "") -> tuple[Any, ...]:
-        values = self.items(record, key, where)
-        for at, value in enumerate(values):
-            if not (isinstance(value, (str, bool)) or _is_number(value)):
-                self.wrong(f"{where}.{key}[{at}]".lstrip("."), "a text, a finite number, true or false", value)
-        return tuple(values)
+        said = "a text, a finite number, true or false"
+        return tuple(self.items(record, key, where, lambda one: isinstance(one, (str, bool)) or _is_number(one), said))
 
     def whole(self, record: dict[str, Any], key: str, below: int, where: str) -> IntArray:
-        values = self.items(record, key, where)
-        for at, value in enumerate(values):
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < below:
-                self.wrong(f"{where}.{key}[{at}]", f"a whole number from 0 to {below - 1}", value)
-        return np.array(values, dtype=np.int64)
+        def fits(one: Any) -> bool:
+            return isinstance(one, int) and not isinstance(one, bool) and 0 <= one < below
+
+        return np.array(self.items(record, key, where, fits, f"a whole number from 0 to {below - 1}"), dtype=np.int64)
 
 
 def _is_number(value: Any) -> bool:
     """Whether it is a number that a float can hold."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return abs(value) <= 1.7e308
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 1.7e308

@@ -120,13 +120,13 @@ def _status(rows: Rows, running: bool) -> StoreStatus:
     total = manifest["points"] or len(manifest["grid"])
     values = {place: value for place, value, *_ in rows["parameters"]}
     now, began = rows["sessions"][-1][:2] if rows["sessions"] else (0, 0.0)
-    ended = {chunk: end for chunk, session, _, end, _ in rows["chunks"] if session == now}
-    begun = [json.loads(units) for _, session, units, end, _ in rows["chunks"] if session == now and end is None]
-    runs = [(row[-1], row[0], row[3], Status[row[7]]) for row in rows["runs"]]
-    at = Counter(place for _, place, _, _ in runs)
-    latest = max(runs, key=lambda run: run[:2])[1] if runs else None
-    runs_now = sum(chunk in ended for chunk, *_ in runs)
-    seconds = max((end for end in ended.values() if end is not None), default=-math.inf) - began
+    # Of the latest call: its chunks, each with its units and when it ended.
+    chunks = {chunk: (units, end) for chunk, session, units, end, _ in rows["chunks"] if session == now}
+    runs = [(row[-1], row[0], row[3]) for row in rows["runs"]]
+    at = Counter(place for _, place, _ in runs)
+    latest = max(runs)[1] if runs else None
+    runs_now = sum(chunk in chunks for chunk, *_ in runs)
+    seconds = max((end for _, end in chunks.values() if end is not None), default=-math.inf) - began
     complete = _is_complete(rows)
     return StoreStatus(
         manifest=manifest,
@@ -137,11 +137,11 @@ def _status(rows: Rows, running: bool) -> StoreStatus:
         total_parameters=len(values) if complete else total,
         runs=len(runs),
         total_runs=len(runs) if complete else total * runs_per_parameter,
-        converged=sum(status.converged for *_, status in runs),
-        under_way=0 if complete else sum(map(len, begun)),
+        converged=sum(Status[row[7]].converged for row in rows["runs"]),
+        under_way=0 if complete else sum(len(json.loads(units)) for units, end in chunks.values() if end is None),
         sessions=len(rows["sessions"]),
         rate=runs_now / seconds if runs_now and 0.0 < seconds < math.inf else None,
-        best_loss=min((loss for _, place, loss, _ in runs if place == latest), default=None),
+        best_loss=min((loss for _, place, loss in runs if place == latest), default=None),
         parameter=None if latest is None else values[latest],
     )
 

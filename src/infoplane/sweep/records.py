@@ -31,7 +31,7 @@ from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..formatting import counted
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import Line, supporting_line
-from ..frontier.knee import Suggestion, suggest
+from ..frontier.knee import Suggestion
 from ..information import NATS_PER_BIT, Array, bits, rel_entr
 from ..joint.joint import Joint
 from ..joint.tables import dense
@@ -203,9 +203,8 @@ class Choice(Suggestion):
     """Of every parameter."""
 
 
-def chosen(frontier: Frontier, notation: str, rng: int, max_iyz: float | None) -> Choice:
-    """See `Frontier.suggest`."""
-    plain = suggest(frontier, notation)
+def chosen(frontier: Frontier, plain: Suggestion, notation: str, rng: int, max_iyz: float | None) -> Choice:
+    """What the curve alone suggests, with the parameter that held-out records prefer; see `Frontier.suggest`."""
     best = frontier.best_answers()
     fields = vars(plain)
     if not best or (plain.knee is None and plain.noise):

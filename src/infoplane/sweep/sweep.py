@@ -374,17 +374,18 @@ def _reread(problem: MarkovLagrangian) -> MarkovLagrangian:
 
 
 def _solver(manifest: Mapping[str, Any]) -> Solver:
-    return _configured(manifest["solver"], manifest["options"])
-
-
-def _configured(name: str, options: Mapping[str, Any]) -> Solver:
-    """A registered solver with the options that were recorded; infinity was written as text."""
+    """A registered solver with the options that were recorded."""
+    name, options = manifest["solver"], _numbers(manifest["options"])
     if name not in SOLVERS:
         raise InvalidOptionError(
             f"there is no solver {name!r}: register it first (--plugin), or repeat the call that made the store."
         )
-    values = {key: math.inf if value == "inf" else value for key, value in options.items()}
-    return replace(SOLVERS[name], **values) if values else SOLVERS[name]  # type: ignore[type-var]
+    return replace(SOLVERS[name], **options) if options else SOLVERS[name]  # type: ignore[type-var]
+
+
+def _numbers(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as they were: infinity was written as text."""
+    return {key: math.inf if value == "inf" else value for key, value in options.items()}
 
 
 def _proof(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -393,5 +394,5 @@ def _proof(manifest: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     if "certifier" not in manifest:
         return {"certify": True}
-    limits = {key: math.inf if value == "inf" else value for key, value in manifest["certifier"]["options"].items()}
+    limits = _numbers(manifest["certifier"]["options"])
     return {"certify": manifest["certify_nats"], "max_cells": limits["max_cells"], "max_seconds": limits["max_seconds"]}

@@ -2,17 +2,12 @@
 
     epsilon(W) = min over gamma of  L_gamma(W) - L*_gamma  =  I*(Y;Z) at the same I(X;Z), minus I(Y;Z) of W
 
-L*_gamma is a concave conjugate, so the minimum is where the frontier has the slope gamma at I_W(X;Z): one root of a decreasing function,
-I*_gamma(X;Z) - I_W(X;Z), found by solving at a few slopes. Two neighbouring optima bound epsilon from both sides: their time sharing,
-which exists, from below, and L_gamma(W) - L*_gamma at either of their gammas from above. On a straight piece both meet at the
-slope of the chord; elsewhere the slope is guessed from a cubic. For the funnel epsilon is the leakage I(Y;Z) above the least possible
-at the same I(X;Z), and the slope is 1/beta. Encoders share what was solved (`curve`), and are placed by falling I(X;Z), so that
-bottlenecks are annealed upwards.
+Encoders share what was solved (`curve`), and are placed by falling I(X;Z), so that bottlenecks are annealed upwards.
 
 Reference for the efficiency loss and for the fitted beta: Zaslavsky, Kemp, Regier, Tishby, *Efficient compression in color naming and its
 evolution*, PNAS 115 (2018).
 
-Groups of systems: the mean of each number with its standard error, and the paired difference of two groups.
+Of groups of systems there is the mean of each number with its standard error, and the paired difference of two groups:
 
     s.e. = sd / sqrt(m)  of m systems;    of pairs (a_i, b_i) the mean and the s.e. of a_i - b_i
 
@@ -23,7 +18,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,17 +26,14 @@ import numpy as np
 from ..checks import positive_number, whole_number
 from ..errors import FarSideWarning, InvalidOptionError, UnsupportedProblemError
 from ..frontier.frontier import Frontier
-from ..frontier.geometry import vertices
+from ..frontier.target import vertices
 from ..information import bits, plane_points
 from ..joint.joint import Joint, check_joint
 from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of, record_of, siblings
-from ..solution import Solution
-from ..solve import solve
-from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, Seed, takes
-from .curve import EncoderLine, KnownCurve, optimum
+from ..solvers.job import NO_PROOF, ProofOptions, Seed, takes
+from .curve import KnownCurve, Placement, Search
 from .given import System, read_systems
-from .measures import gnid
-from .trials import ACCURACY, FEW, TrialNoise, checked_trials, columns_of, noise_of
+from .trials import ACCURACY, FEW, checked_trials, columns_of, inverse, noise_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,40 +43,6 @@ MAX_SOLVES = 30
 
 TOL = 1e-7
 """Nats between the two sides of epsilon at which to stop: seven digits of it, more than are shown."""
-
-ENOUGH = RunOptions(tol=1e-7, max_iter=4000)
-"""What an optimum needs: its loss is then exact to far less than `TOL`, also beside a transition, where the last digits of the encoder
-take tens of thousands of iterations."""
-
-ON_THE_CURVE = 1e-9
-"""Nats by which an encoder may lie above all that is known and still be said to lie on it: less than `ENOUGH` resolves."""
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Where an encoder lies against the frontier; nats."""
-
-    system: System = field(repr=False)
-    ixz: float
-    iyz: float
-    parameter: float
-    """The gamma (or beta) at which it comes closest; gamma = 0, beta = infinite, beyond the frontier's last slope."""
-    bracket: tuple[float, float]
-    """Solved parameters on both sides of it; equal on a straight piece."""
-    epsilon: float
-    """L(encoder) - L(optimum) at `parameter`, in nats of I(Y;Z)."""
-    low: float
-    """Achieved: some encoder has the same I(X;Z) and is better by this much."""
-    high: float
-    """Proven: no encoder of the same I(X;Z) is better by more; infinite if nothing was proven."""
-    gnid: float
-    """Generalised normalised information distance to `optimum`."""
-    optimum: Solution = field(repr=False)
-    """The optimum at `parameter`; on a straight piece the end that is nearer in I(X;Z)."""
-    solves: int
-    """Slopes that were solved for this encoder, beside those that were known."""
-    noise: TrialNoise | None = field(default=None, repr=False)
-    """What its trials leave open, if that was asked for (`trials`)."""
 
 
 class Placements:
@@ -121,10 +79,9 @@ class Placements:
         search = Search(self.curve, ACCURACY, FEW)
         with warnings.catch_warnings():  # a draw may lie beyond the optima found by less than the accuracy
             warnings.simplefilter("ignore", FarSideWarning)
-            noises = [noise_of(self.curve, search, one, draws, rng) for one in self.placed]
-        return Placements(
-            self.curve, [replace(one, noise=noise) for one, noise in zip(self.placed, noises, strict=True)]
-        )
+            noises = [noise_of(search, one, draws, rng) for one in self.placed]
+        both = zip(self.placed, noises, strict=True)
+        return Placements(self.curve, [replace(one, noise=noise) for one, noise in both])
 
     def to_frame(self) -> pd.DataFrame:
         """One row per encoder; units in the column names. The last column holds the optimal `Solution`."""
@@ -139,7 +96,7 @@ class Placements:
                     "ixz_bits": bits(one.ixz),
                     "iyz_bits": bits(one.iyz),
                     **({} if hides_y else {"gamma": one.parameter}),
-                    "beta": one.parameter if hides_y else _inverse(one.parameter),
+                    "beta": one.parameter if hides_y else inverse(one.parameter),
                     "epsilon_bits": bits(one.epsilon),
                     "epsilon_proven_low_bits": bits(one.low),
                     "epsilon_proven_high_bits": bits(one.high) if math.isfinite(one.high) else math.nan,
@@ -154,10 +111,6 @@ class Placements:
                 for one in self.placed
             ]
         )
-
-
-def _inverse(gamma: float) -> float:
-    return math.inf if gamma == 0.0 else 1.0 / gamma
 
 
 @takes(ProofOptions)
@@ -276,107 +229,6 @@ def place(
     for number in sorted(range(len(systems)), key=lambda at: -points[at].ixz):
         placed[number] = search.place(systems[number], curve.line(points[number]), proof)
     return Placements(curve, [placed[number] for number in range(len(systems))])
-
-
-class Search:
-    """The slope at which one encoder after another comes closest to a curve."""
-
-    def __init__(self, curve: KnownCurve, tol: float, max_solves: int) -> None:
-        self.curve, self.tol, self.max_solves = curve, tol, max_solves
-        self.options = ENOUGH
-        self.solves = 0
-
-    def place(self, system: System, line: EncoderLine, proof: ProofOptions) -> Placement:
-        """Narrow epsilon, and prove it if asked to; a proof that finds a better encoder narrows it again."""
-        curve = self.curve
-        self.solves = 0
-        self._narrow(system, line)
-        if proof.certify is not False:
-            while self.solves <= self.max_solves:
-                slope, _ = curve.nearest(line)
-                if slope == 0.0 or any(one.slope == slope for one in curve.proven):
-                    break
-                if not self._proven(slope, proof):
-                    break
-                self._narrow(system, line)
-        return self._placement(system, line, proven=proof.certify is not False or bool(curve.proven))
-
-    def _narrow(self, system: System, line: EncoderLine) -> None:
-        """Solve slopes until both sides of epsilon meet."""
-        curve, before = self.curve, math.inf
-        # A cubic is the best guess where the curve is smooth, the chord decides whether it is straight, and halves always end.
-        ways = (curve.guess, curve.chord, curve.middle)
-        way = 0
-        while self.solves < self.max_solves:
-            excess = curve.nearest(line)[1]
-            if excess < -ON_THE_CURVE:
-                self._from(system, line)
-                continue
-            gap = excess - (curve.height(line.u) - line.w)
-            if gap <= self.tol:
-                return
-            # A solve that leaves more than a fifth of the gap was slow: the next slope is found another way.
-            way = 0 if gap <= 0.2 * before else (way + 1) % len(ways)
-            slope = ways[way](line.u)
-            if slope in curve.solved:
-                return
-            before = gap
-            self._solve(slope)
-
-    def slopes_at(self, u: float) -> tuple[float, float]:
-        """Between which slopes that of the frontier at I(X;Z) = u lies."""
-        self.solves = 0
-        at = EncoderLine(u, self.curve.height(u))
-        self._narrow(System("", np.ones((1, self.curve.joint.shape[0])), (0,)), at)
-        return self.curve.slopes_around(u)
-
-    def _solve(self, slope: float) -> None:
-        self.solves += 1
-        self.curve.add(slope, optimum(self.curve, slope, self.options))
-
-    def _from(self, system: System, line: EncoderLine) -> None:
-        """An encoder above all that is known shows that an optimum was missed: it is known now, and so is what lies beyond it."""
-        curve = self.curve
-        slope = curve.nearest(line)[0]
-        curve.admit(curve.made(slope, system.encoder, system.name))
-        self.solves += 1
-        curve.add(slope, optimum(curve, slope, self.options, system.encoder))
-
-    def _proven(self, slope: float, proof: ProofOptions) -> bool:
-        """A bound at a slope; whether the proof has found a better encoder."""
-        curve = self.curve
-        warm = curve.optimal_at(slope)[-1].encoder
-        found = solve(curve.joint, curve.problem(slope), init=warm, **vars(proof))
-        before = curve.best_at(slope)
-        curve.add(slope, found)
-        return curve.best_at(slope) > before + self.tol
-
-    def _placement(self, system: System, line: EncoderLine, proven: bool) -> Placement:
-        curve = self.curve
-        slope, excess = curve.nearest(line)
-        best = min(curve.optimal_at(slope), key=lambda run: abs(run.ixz - line.u))
-        low, high = sorted(curve.parameter(one) for one in curve.slopes_around(line.u))
-        achieved = max(curve.height(line.u) - line.w, 0.0)  # it achieves itself
-        if excess < -ON_THE_CURVE:
-            warnings.warn(
-                f"system {system.name!r} lies {-excess:.1e} nats beyond every optimum that was found: the frontier is not optimal there. "
-                "Raise max_solves, or certify.",
-                FarSideWarning,
-                stacklevel=4,
-            )
-        return Placement(
-            system=system,
-            ixz=line.u,
-            iyz=-line.w if curve.hides_y else line.w,
-            parameter=curve.parameter(slope),
-            bracket=(low, high),
-            epsilon=excess,
-            low=achieved,
-            high=curve.proven_excess(line) if proven else math.inf,
-            gnid=gnid(curve.joint, system.encoder, best.encoder, axes="zx"),
-            optimum=best,
-            solves=self.solves,
-        )
 
 
 NUMBERS = ("ixz_bits", "iyz_bits", "beta", "epsilon_bits", "gnid")

@@ -1,13 +1,11 @@
-"""`evaluate`: how much an encoder tells of X and of Y on records that it has not seen, with intervals for their population.
+"""How much an encoder tells of X and of Y on records that it has not seen, with intervals for their population (`sampling/intervals.py`).
 
-The encoder is applied as it is: nothing is fitted here. Its x are found by their labels. A record whose x the encoder does not know is
+`evaluate` applies an encoder as it is: nothing is fitted. Its x are found by their labels. A record whose x the encoder does not know is
 given p(z), as a letter without records is; how many there are is part of the answer.
 
-An interval for a solution from the records that it was made from: each part of them is judged by an encoder made without it.
-
-The records are dealt into parts. For each, the same problem is solved on all the others, and I(X;Z), I(Y;Z) of that encoder are measured on
-the part (`sampling/intervals.py`); the parts together give the mean and its error. What is estimated is the population's value for encoders
-made in this way from all but one part of the records: slightly less than that of the solution, which was made from all.
+`Solution.interval` has only the records that the solution was made from. They are dealt into parts; for each, the same problem is solved on
+all the others, and that encoder is judged by the part; all parts give the mean and its error. What is estimated is the population's
+value for encoders made in this way from all but one part of the records: slightly less than that of the solution, which was made from all.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from ..information import Array, bits
 from ..joint.joint import Joint
 from ..results import Result
 from ..sampling.denoising import counts_of
-from ..sampling.held_out import parts_of
+from ..sampling.held_out import parts_of, without
 from ..sampling.intervals import InformationInterval, complexity, interval_of, relevance
 from ..sampling.leakage import CONFIDENCE, checked_confidence
 from ..solve import solve
@@ -142,17 +140,10 @@ def _rows(encoder: Any, data: Any) -> Joint:
 
 def _refuse_own_records(encoder: Any, joint: Joint) -> None:
     made = getattr(encoder, "joint", None)
-    if (
-        not isinstance(made, Joint)
-        or made.counts is None
-        or (made.x_labels, made.y_labels)
-        != (
-            joint.x_labels,
-            joint.y_labels,
-        )
-    ):
+    if not isinstance(made, Joint) or made.counts is None:
         return
-    if abs(made.counts - joint.counts).sum() == 0:
+    alike = (made.x_labels, made.y_labels) == (joint.x_labels, joint.y_labels)
+    if alike and abs(made.counts - joint.counts).sum() == 0:
         raise InvalidOptionError(
             "these are the records that the encoder was made from: it fits their noise, and no interval from them holds (95% intervals "
             "held in as few as half of the samples). Give records that it has not seen, or call solution.interval(), which cross-fits."
@@ -195,7 +186,7 @@ class CrossFitted(Result):
     confidence: float
 
     def __str__(self) -> str:
-        low, high, middle = (one / np.log(2.0) for one in (self.iyz.low, self.iyz.high, self.iyz.corrected))
+        low, high, middle = bits(self.iyz.low), bits(self.iyz.high), bits(self.iyz.corrected)
         return (
             f"I(Y;Z) in the population is {low:.4g} to {high:.4g} bits with {100 * self.confidence:g}% confidence, about {middle:.4g}: "
             f"{counted(self.records, 'record')}, cross-fitted in {self.parts} parts"
@@ -209,19 +200,11 @@ def cross_fitted(solution: Solution, parts: int, rng: int | np.random.Generator,
     if (parts := whole_number("parts", parts)) < 2:
         raise InvalidOptionError(f"parts must be a whole number, at least 2; found {parts}.")
     generator = np.random.default_rng(rng)
-    told, kept = [], []
+    kept, told = [], []
     for part in parts_of(counts, parts, generator):
-        W = _encoder_without(solution, counts - part, generator)
-        told.append(relevance(W, part))
+        rest = without(solution.joint, part)
+        W = solve(rest, solution.problem, clusters=solution.cluster_cap, rng=generator).encoder
         kept.append(complexity(W, np.asarray(part.sum(axis=1)).ravel()))
-    return CrossFitted(
-        interval_of(kept, confidence), interval_of(told, confidence), int(counts.sum()), parts, confidence
-    )
-
-
-def _encoder_without(solution: Solution, counts: Any, rng: np.random.Generator) -> Array:
-    """What the solution would be, had only these records been there."""
-    rest = Joint.from_counts(counts)
-    if (made := solution.joint.denoising) is not None:
-        rest = rest.denoised(groups=None if made.chosen else made.groups)
-    return solve(rest, solution.problem, clusters=solution.cluster_cap, rng=rng).encoder
+        told.append(relevance(W, part))
+    ixz, iyz = interval_of(kept, confidence), interval_of(told, confidence)
+    return CrossFitted(ixz, iyz, int(counts.sum()), parts, confidence)

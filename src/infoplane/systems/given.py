@@ -22,6 +22,8 @@ from ..joint.joint import Joint
 from ..joint.tables import aligned, checked_names, listed, own_labels
 from ..results import Result
 
+Labels = tuple[Hashable, ...]
+
 AXES = ("zx", "xz")
 """Which axis of a bare array is which: a row for each z, as encoders have it, or a row for each x, as frames have it."""
 
@@ -32,8 +34,8 @@ class System(Result):
 
     name: str
     encoder: Array = field(repr=False)
-    z_labels: tuple[Hashable, ...] = field(repr=False)
-    x_labels: tuple[Hashable, ...] | None = field(default=None, repr=False)
+    z_labels: Labels = field(repr=False)
+    x_labels: Labels | None = field(default=None, repr=False)
     """Of its columns; None if they have none."""
     trials: Array | None = field(default=None, repr=False)
     """How often each x was named; None unless it was given as counts."""
@@ -184,30 +186,31 @@ def read_system(
     [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     check_flag("counts", counts)
-    where = f"system {name!r}: " if name else ""
     if hasattr(given, "encoder"):  # a solution's, which is known to be (|Z|, |X|)
         given, axes = given.encoder, "zx"
     try:
-        if hasattr(given, "columns"):
-            table, x_labels, z_labels = _framed(given, joint)
-        elif _is_column(given):
-            table, x_labels, z_labels = _hard(given)
-            if counts and any(isinstance(word, Real) for word in z_labels):
-                raise InvalidEncoderError(
-                    "with counts a system is a table; found a flat list of numbers. For a table give an array; hard labels are no counts."
-                )
-        else:
-            table = _oriented(_numbers(given), None if joint is None else joint.shape[0], counts, axes)
-            x_labels, z_labels = None, tuple(range(len(table)))
-        own = joint is None or (x_labels is not None and not match)
-        if joint is not None and not own:
-            table = _matched(table, x_labels, joint)
-        labels = joint.x_labels if joint is not None and not own else x_labels or tuple(range(table.shape[1]))
-        W = _checked(table, labels, counts)
-        trials = table.sum(axis=0) if counts else None
-    except InvalidEncoderError as error:
-        raise InvalidEncoderError(f"{where}{error}") from None
-    return System(name, W, z_labels, x_labels if joint is None or own else joint.x_labels, trials)
+        table, x_labels, z_labels = _table(given, joint, counts, axes)
+        if joint is not None and (match or x_labels is None):
+            table, x_labels = _matched(table, x_labels, joint), joint.x_labels
+        W = _checked(table, x_labels or tuple(range(table.shape[1])), counts)
+    except (InvalidEncoderError, InvalidJointError) as error:
+        raise InvalidEncoderError(f"system {name!r}: {error}" if name else str(error)) from None
+    return System(name, W, z_labels, x_labels, table.sum(axis=0) if counts else None)
+
+
+def _table(given: Any, joint: Joint | None, counts: bool, axes: str | None) -> tuple[Array, Labels | None, Labels]:
+    """W[z, x], or counts, as they were given; the labels of x, if there are any, and those of z."""
+    if hasattr(given, "columns"):
+        return _framed(given, joint)
+    if not _is_column(given):
+        table = _oriented(_numbers(given), None if joint is None else joint.shape[0], counts, axes)
+        return table, None, tuple(range(len(table)))
+    table, x_labels, z_labels = _hard(given)
+    if counts and any(isinstance(word, Real) for word in z_labels):
+        raise InvalidEncoderError(
+            "with counts a system is a table; found a flat list of numbers. For a table give an array; hard labels are no counts."
+        )
+    return table, x_labels, z_labels
 
 
 def _is_column(given: Any) -> bool:
@@ -218,13 +221,9 @@ def _is_column(given: Any) -> bool:
     return flat and not any(hasattr(one, "__len__") and not isinstance(one, (str, bytes)) for one in given)
 
 
-def _hard(given: Any) -> tuple[Array, tuple[Hashable, ...] | None, tuple[Hashable, ...]]:
+def _hard(given: Any) -> tuple[Array, Labels | None, Labels]:
     """One z for each x: the encoder of 0 and 1, the labels of x if there are any, and those of z in order of appearance."""
-    x_labels, values = own_labels(given), list(given.values()) if isinstance(given, Mapping) else given
-    try:
-        words = listed(values, "hard labels")
-    except InvalidJointError as error:
-        raise InvalidEncoderError(str(error)) from None
+    words = listed(list(given.values()) if isinstance(given, Mapping) else given, "hard labels")
     place = {word: z for z, word in enumerate(dict.fromkeys(words))}
     if any(isinstance(word, float) and not word.is_integer() for word in place):
         raise InvalidEncoderError(
@@ -234,10 +233,10 @@ def _hard(given: Any) -> tuple[Array, tuple[Hashable, ...] | None, tuple[Hashabl
         raise InvalidEncoderError("hard labels must name a z for each x; found none.")
     W = np.zeros((len(place), len(words)))
     W[[place[word] for word in words], np.arange(len(words))] = 1.0
-    return W, x_labels, tuple(place)
+    return W, own_labels(given), tuple(place)
 
 
-def _framed(given: Any, joint: Joint | None) -> tuple[Array, tuple[Hashable, ...] | None, tuple[Hashable, ...]]:
+def _framed(given: Any, joint: Joint | None) -> tuple[Array, Labels | None, Labels]:
     """A frame with a row for each x: in its index, or in columns that are called what the joint's x is called."""
     import narwhals as nw
 
@@ -297,7 +296,7 @@ def _oriented(table: Array, letters: int | None, counts: bool, axes: str | None)
     )
 
 
-def _matched(table: Array, x_labels: tuple[Hashable, ...] | None, joint: Joint) -> Array:
+def _matched(table: Array, x_labels: Labels | None, joint: Joint) -> Array:
     """The columns in the order of the joint's x."""
     letters = joint.shape[0]
     if x_labels is None:
@@ -307,13 +306,10 @@ def _matched(table: Array, x_labels: tuple[Hashable, ...] | None, joint: Joint) 
                 f"an encoder must have shape (|Z|, |X|) = (any, {letters}); found {table.shape}.{turned}"
             )
         return table
-    try:
-        return table[:, aligned(x_labels, joint.x_labels, "the joint")]
-    except InvalidJointError as error:
-        raise InvalidEncoderError(str(error)) from None
+    return table[:, aligned(x_labels, joint.x_labels, "the joint")]
 
 
-def _checked(table: Array, labels: tuple[Hashable, ...], counts: bool) -> Array:
+def _checked(table: Array, labels: Labels, counts: bool) -> Array:
     """Columns that are distributions, to the last bit; or counts divided by their sums."""
     what = "counts" if counts else "probabilities"
     bad = ~np.isfinite(table) | (table < 0.0)

@@ -1,4 +1,6 @@
-"""Channel capacity: the most that Z can say about X, over all priors p(x), and the prior that achieves it.
+"""Measures of systems by themselves: what each can say about X at most, and how alike two of them are.
+
+**Channel capacity** is the most that Z can say about X, over all priors p(x):
 
     C = max over p(x) of I(X;Z) = min over p(z) of max over x of D(p(z|x) || p(z))
 
@@ -7,7 +9,7 @@ I(X;Z) <= C <= max_x D(p(z|x) || p(z)), so the difference of the two is a proven
 1/k at worst: two steps of it are extrapolated (SQUAREM, Varadhan and Roland 2008) in log p(x), and the extrapolation is kept only if
 I(X;Z) does not fall.
 
-How alike two encoders of the same X are: the generalised normalised information distance (gNID).
+**The generalised normalised information distance** (gNID) of two encoders of the same X is
 
     gNID(W, V) = 1 - I(W;V) / max(I(W;W'), I(V;V')),    p(w, v) = sum_x p(x) W[w, x] V[v, x]
 
@@ -181,15 +183,14 @@ def capacity_prior(
     """
     given = listed("systems", systems.values() if isinstance(systems, Mapping) else systems, "systems, or a mapping")
     found = [capacity(system, counts=counts, axes=axes, tol=tol, max_iter=max_iter) for system in given]
-    priors = [one.masses for one in found]
-    if not priors:
+    if not found:
         raise InvalidEncoderError("an average needs at least one system; found none.")
+    priors, labels, letters = [one.masses for one in found], found[0].x_labels, len(found[0].masses)
     for number, prior in enumerate(priors):
-        if len(prior) != len(priors[0]):
+        if len(prior) != letters:
             raise InvalidEncoderError(
-                f"all systems must name the same x; the first has {len(priors[0])}, number {number} has {len(prior)}."
+                f"all systems must name the same x; the first has {letters}, number {number} has {len(prior)}."
             )
-    labels = found[0].x_labels
     for number, one in enumerate(found):
         if (one.x_labels is None) is not (labels is None):
             raise InvalidEncoderError(
@@ -217,10 +218,8 @@ class _At:
 
     def __init__(self, W: Array, log_p: Array) -> None:
         self.log_p, self.p = log_p, np.exp(log_p)
-        p_z = W @ self.p
-        self.D: Array = -entr(W).sum(axis=0) - W.T @ np.log(
-            np.maximum(p_z, 1e-300)
-        )  # a word of probability 0 is multiplied by 0
+        # A word of probability 0 is multiplied by 0.
+        self.D: Array = -entr(W).sum(axis=0) - W.T @ np.log(np.maximum(W @ self.p, 1e-300))
         self.value, self.most = max(float(self.p @ self.D), 0.0), float(self.D.max())
 
     @property

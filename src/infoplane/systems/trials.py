@@ -22,18 +22,16 @@ The proven interval of epsilon (``epsilon_proven_low_bits``, ``epsilon_proven_hi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidOptionError
 from ..information import Array, bits, plane_point
+from ..joint.joint import Joint
 from ..solvers.job import NO_PROOF
-from .curve import KnownCurve
+from .curve import Placement, Search, TrialNoise
 from .given import System
-
-if TYPE_CHECKING:
-    from .efficiency import Placement, Search
 
 ACCURACY, FEW = 1e-5, 3
 """Nats to which a draw's epsilon is found, and slopes solved for one at most: far below what trials can tell."""
@@ -52,33 +50,21 @@ class TrialEffort(NamedTuple):
 EFFORT = TrialEffort()
 
 
-class TrialNoise(NamedTuple):
-    """What the trials of one system leave open; intervals of 95%, nats."""
-
-    trials: int
-    ixz_corrected: float
-    ixz: tuple[float, float]
-    epsilon: tuple[float, float]
-    parameter: tuple[float, float]
-    gnid: tuple[float, float]
-    on_bound_p: float
-    """Share of simulated optimal subjects whose epsilon is at least this one's."""
-
-
-def noise_of(curve: KnownCurve, search: Search, placed: Placement, draws: int, rng: np.random.Generator) -> TrialNoise:
+def noise_of(search: Search, placed: Placement, draws: int, rng: np.random.Generator) -> TrialNoise:
     """Intervals and the test for one system, in 4 ``draws`` experiments; the search is for them, and its curve is shared."""
-    system = placed.system
-    n_x = checked_trials(system)
-    again = [placed_draw(curve, search, system.encoder, n_x, rng) for _ in range(draws)]
-    u = corrected_ixz(system.encoder, n_x, curve.joint.p_x)
+    W, curve = placed.system.encoder, search.curve
+    n_x, p_x = checked_trials(placed.system), curve.joint.p_x
+    again = [_placed(search, _drawn(W, n_x, rng)) for _ in range(draws)]
+    u = corrected_ixz(W, n_x, p_x)
     ends = _basic(placed.ixz, [one.ixz for one in again])
-    inverted = inverted_ixz(system.encoder, n_x, curve.joint.p_x, draws, rng)
+    inverted = inverted_ixz(W, n_x, p_x, draws, rng)
     low, high = min(ends[0], inverted[0]), max(ends[1], inverted[1])
     # Optima differ in how much noise moves them, and which of them it is, if any, is not known exactly: the least certain counts.
-    p = max(
-        _share_above(curve, search, _optimum_at(curve, search, system.encoder, ixz), n_x, draws, placed.epsilon, rng)
-        for ixz in (u, *ends)
-    )
+    shares = []
+    for ixz in (u, *ends):
+        best = _placed(search, _shrunk_to(curve.joint, W, ixz)).optimum.encoder
+        shown = [_placed(search, _drawn(best, n_x, rng)).epsilon for _ in range(draws)]
+        shares.append((1 + sum(one >= placed.epsilon - ACCURACY for one in shown)) / (draws + 1))
     return TrialNoise(
         trials=int(n_x.sum()),
         ixz_corrected=u,
@@ -86,16 +72,8 @@ def noise_of(curve: KnownCurve, search: Search, placed: Placement, draws: int, r
         epsilon=_basic(placed.epsilon, [one.epsilon for one in again]),
         parameter=(curve.parameter(search.slopes_at(high)[0]), curve.parameter(search.slopes_at(low)[1])),
         gnid=_basic(placed.gnid, [one.gnid for one in again], most=1.0),
-        on_bound_p=p,
+        on_bound_p=max(shares),
     )
-
-
-def _share_above(
-    curve: KnownCurve, search: Search, W: Array, n_x: Array, draws: int, epsilon: float, rng: np.random.Generator
-) -> float:
-    """The share of experiments with the subject W, and this one itself, that have at least this epsilon."""
-    found = [placed_draw(curve, search, W, n_x, rng).epsilon for _ in range(draws)]
-    return (1 + sum(one >= epsilon - ACCURACY for one in found)) / (draws + 1)
 
 
 def checked_trials(system: System) -> Array:
@@ -161,32 +139,31 @@ def inverted_ixz(W: Array, n_x: Array, p_x: Array, draws: int, rng: np.random.Ge
     return end(1.0 - EFFORT.level / 2.0), end(EFFORT.level / 2.0)
 
 
-def placed_draw(curve: KnownCurve, search: Search, W: Array, n_x: Array, rng: np.random.Generator) -> Placement:
-    """Where trials that are drawn from W lie."""
-    drawn: Array = (
-        np.array([rng.multinomial(int(n), column / column.sum()) for n, column in zip(n_x, W.T, strict=True)]).T / n_x
-    )
-    system = System("a draw", drawn, tuple(range(len(drawn))))
-    return search.place(system, curve.line(plane_point(curve.joint, drawn)), NO_PROOF)
+def _placed(search: Search, W: Array) -> Placement:
+    system = System("a draw", W, tuple(range(len(W))))
+    return search.place(system, search.curve.line(plane_point(search.curve.joint, W)), NO_PROOF)
 
 
-def _optimum_at(curve: KnownCurve, search: Search, W: Array, u: float) -> Array:
-    """An optimal encoder with I(X;Z) about u: that nearest to W shrunk towards its own p(z) until it has that."""
+def _drawn(W: Array, n_x: Array, rng: np.random.Generator) -> Array:
+    """Shares of trials that are drawn from W."""
+    counts = [rng.multinomial(int(n), column / column.sum()) for n, column in zip(n_x, W.T, strict=True)]
+    return np.array(counts).T / n_x
+
+
+def _shrunk_to(joint: Joint, W: Array, u: float) -> Array:
+    """W shrunk towards its own p(z) until I(X;Z) is u: the optimum nearest to it has about that."""
     from scipy.optimize import brentq
 
-    flat = np.repeat((W @ curve.joint.p_x)[:, None], W.shape[1], axis=1)
+    flat = (W @ joint.p_x)[:, None]
 
     def shrunk(share: float) -> Array:
         made: Array = (1.0 - share) * W + share * flat
         return made
 
     def above(share: float) -> float:
-        return plane_point(curve.joint, shrunk(share)).ixz - u
+        return plane_point(joint, shrunk(share)).ixz - u
 
-    share = brentq(above, 0.0, 1.0) if above(0.0) > 0.0 > above(1.0) else 0.0
-    made = shrunk(share)
-    system = System("corrected", made, tuple(range(len(made))))
-    return search.place(system, curve.line(plane_point(curve.joint, made)), NO_PROOF).optimum.encoder
+    return shrunk(brentq(above, 0.0, 1.0) if above(0.0) > 0.0 > above(1.0) else 0.0)
 
 
 def _basic(value: float, draws: list[float], most: float = np.inf) -> tuple[float, float]:
@@ -194,20 +171,25 @@ def _basic(value: float, draws: list[float], most: float = np.inf) -> tuple[floa
     return min(max(2.0 * value - float(high), 0.0), most), min(max(2.0 * value - float(low), 0.0), most)
 
 
+def inverse(gamma: float) -> float:
+    """Beta of a gamma: 1 / gamma."""
+    return np.inf if gamma == 0.0 else 1.0 / gamma
+
+
 def columns_of(noise: TrialNoise, hides_y: bool) -> dict[str, float]:
     """The columns that a frame of efficiencies gets from it."""
+
+    def ends(name: str, low: float, high: float) -> dict[str, float]:
+        what, *unit = name.split("_")
+        return {"_".join([what, "ci", side, *unit]): end for side, end in (("low", low), ("high", high))}
+
     low, high = noise.parameter
-    beta = (low, high) if hides_y else (1.0 / high if high > 0.0 else np.inf, 1.0 / low if low > 0.0 else np.inf)
     return {
         "trials": noise.trials,
         "ixz_corrected_bits": bits(noise.ixz_corrected),
-        "ixz_ci_low_bits": bits(noise.ixz[0]),
-        "ixz_ci_high_bits": bits(noise.ixz[1]),
-        "epsilon_ci_low_bits": bits(noise.epsilon[0]),
-        "epsilon_ci_high_bits": bits(noise.epsilon[1]),
-        "beta_ci_low": beta[0],
-        "beta_ci_high": beta[1],
-        "gnid_ci_low": noise.gnid[0],
-        "gnid_ci_high": noise.gnid[1],
+        **ends("ixz_bits", *map(bits, noise.ixz)),
+        **ends("epsilon_bits", *map(bits, noise.epsilon)),
+        **(ends("beta", low, high) if hides_y else ends("beta", inverse(high), inverse(low))),
+        **ends("gnid", *noise.gnid),
         "on_bound_p": noise.on_bound_p,
     }

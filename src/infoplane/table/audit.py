@@ -20,33 +20,42 @@ from ..formatting import label_text
 from ..frontier.release import Release, rare_values, release_mechanism
 from ..information import NATS_PER_BIT, Array, bits, plane_point, rel_entr
 from ..joint.joint import Joint, check_joint
-from ..joint.tables import dense
+from ..joint.tables import by_column, dense
 from ..joint.task_joint import TaskJoint
 from ..sampling.leakage import leakage_bound
-from . import measures
+from ..table import measures
 
 if TYPE_CHECKING:
     import pandas as pd
 
-DIRECTIONS = {
-    "low": "0 is best",
-    "high": "1 is best",
-    "less": "less is better",
-    "more": "more is better",
-    "bound": "to compare",
-}
+LOW, HIGH, LESS, MORE, COMPARE = "0 is best", "1 is best", "less is better", "more is better", "to compare"
 
+MEASURES = {
+    "mutual information": ("bits", LOW, "I(S;Z)", "Shannon 1948"),
+    "best guess, before": ("share", LESS, "max_s p(s)", "Smith 2009"),
+    "best guess, after": ("share", LESS, "sum_z max_s p(s,z)", "Smith 2009"),
+    "min-entropy leakage": ("bits", LOW, "log V(S|Z)/V(S)", "Smith 2009"),
+    "Bayes security": ("share", HIGH, "(1 - V(S|Z)) / (1 - V(S))", "Cherubin, Chatzikokolakis, Palamidessi 2019"),
+    "Bayes security, worst prior": ("share", HIGH, "1 - max TV(p(z|s), p(z|s'))", "Chatzikokolakis et al. 2023"),
+    "pointwise maximal leakage": ("bits", LOW, "quantile over z of max_s log p(s|z)/p(s)", "Saeidian et al. 2023"),
+    "pointwise maximal leakage, worst": ("bits", LOW, "max_z,s log p(s|z)/p(s)", "Saeidian et al. 2023"),
+    "local information privacy": ("bits", LOW, "max |log p(s|z)/p(s)|", "Jiang et al. 2021"),
+    "local differential privacy of S": ("bits", LOW, "max log p(z|s)/p(z|s')", "Kasiviswanathan et al. 2011"),
+    "maximal leakage": ("bits", LOW, "log sum_z max_s p(z|s)", "Issa, Wagner, Kamath 2020"),
+    "l-diversity": ("values", MORE, "min_z |{s : p(s|z) > 0}|", "Machanavajjhala et al. 2007"),
+    "t-closeness": ("share", LOW, "max_z TV(p(s|z), p(s))", "Li, Li, Venkatasubramanian 2007"),
+    "smallest expected group": ("records", MORE, "n min_z p(z)", "after Sweeney 2002"),
+    "utility": ("bits", MORE, "I(X;Z)", "Shannon 1948"),
+    "g-vulnerability, before": ("gain", LESS, "max_w sum_s p(s) g(w,s)", "Alvim et al. 2012"),
+    "g-vulnerability, after": ("gain", LESS, "sum_z max_w sum_s p(s,z) g(w,s)", "Alvim et al. 2012"),
+    "mutual information, population": ("bits", LOW, "upper confidence bound of I(S;Z)", "docs/explanation/samples.md"),
+    "utility of the best release": ("bits", COMPARE, "max I(X;Z) with this I(S;Z), upper bound", "docs/explanation/exact_funnel.md"),
+    "held-out attacker": ("share", LESS, "boosted trees on half of the records", "Clopper, Pearson 1934"),
+}  # fmt: skip
+"""Unit, direction, formula and reference of each line; of a task the utility is I(U;Z), and a quantile has its share behind the name."""
 
-class AuditLine(NamedTuple):
-    """One measure of an audit."""
-
-    measure: str
-    value: float
-    unit: str
-    direction: str
-    formula: str
-    reference: str
-    sentence: str
+Finding = tuple[str, float, str]
+"""A measure, its value, and a sentence."""
 
 
 def audit(
@@ -90,8 +99,6 @@ def audit(
     >>> bool(found.value["mutual information"] < 1e-9), found.direction["mutual information"]
     (True, '0 is best')
     """
-    import pandas as pd
-
     check_joint(joint)
     check_one_of("by", by, ["measure", "value", "secret", "record", "attribute"])
     seconds = number("max_seconds", max_seconds, "a number of seconds, 0 or more", least=0.0)
@@ -107,184 +114,75 @@ def audit(
         told = Told.of(joint, W[held], J[held], seen)
         return _by_record(told) if by == "record" else _by_attribute(told)
     task = getattr(encoder, "task", None)
-    lines = [*_lines(joint, W, J[held], task), *_of_gain(joint, J[held], seen, gain), *_of_samples(joint, encoder, W)]
+    found = [*_lines(joint, W, J[held], task), *_of_gain(joint, J[held], seen, gain), *_of_samples(joint, encoder, W)]
     if seconds > 0.0:
-        lines.append(_best_possible(joint, W, task, encoder, seconds))
-    return pd.DataFrame(
-        [line[1:] for line in lines], index=[line[0] for line in lines], columns=AuditLine._fields[1:]
-    ).rename_axis("measure")
+        found.append(_best_possible(joint, W, task, encoder, seconds))
+    return measured(found, "X" if task is None else "U")
 
 
-def _lines(joint: Joint, W: Array, J: Array, task: TaskJoint | None) -> Iterator[AuditLine]:
+def measured(found: list[Finding], kept: str = "X") -> pd.DataFrame:
+    """The frame of an audit; utility is what Z tells of ``kept``."""
+    import pandas as pd
+
+    rows = []
+    for name, value, sentence in found:
+        unit, direction, formula, reference = MEASURES[name if name in MEASURES else name.rpartition(",")[0]]
+        rows.append((name, value, unit, direction, formula.replace("I(X;Z)", f"I({kept};Z)"), reference, sentence))
+    columns = ["measure", "value", "unit", "direction", "formula", "reference", "sentence"]
+    return pd.DataFrame(rows, columns=columns).set_index("measure")
+
+
+def _lines(joint: Joint, W: Array, J: Array, task: TaskJoint | None) -> Iterator[Finding]:
     """The measures that need nothing but p(z, s)."""
-    point = plane_point(joint, W)
-    p_z = J.sum(axis=1)
-    guess, pml = measures.bayes_vulnerability(J), measures.pointwise_maximal_leakage(J)
-    low, high = DIRECTIONS["low"], DIRECTIONS["high"]
-    iyz = bits(point.iyz)
-    yield AuditLine(
-        "mutual information",
-        iyz,
-        "bits",
-        low,
-        "I(S;Z)",
-        "Shannon 1948",
-        f"On average a released value tells {iyz:.4g} of the {bits(joint.entropy_y):.4g} bits of the secret.",
-    )
-    yield AuditLine(
-        "best guess, before",
-        guess.before,
-        "share",
-        DIRECTIONS["less"],
-        "max_s p(s)",
-        "Smith 2009",
-        f"Without the release the best guess of the secret is right for {guess.before:.2%} of the records.",
-    )
-    yield AuditLine(
-        "best guess, after",
-        guess.after,
-        "share",
-        DIRECTIONS["less"],
-        "sum_z max_s p(s,z)",
-        "Smith 2009",
-        f"With it the best guess is right for {guess.after:.2%}: {guess.after - guess.before:+.2%}.",
-    )
-    yield AuditLine(
-        "min-entropy leakage",
-        bits(guess.leakage),
-        "bits",
-        low,
-        "log V(S|Z)/V(S)",
-        "Smith 2009",
-        f"The best guess is {guess.after / guess.before:.3g} times as often right as before.",
-    )
-    security, worst_security = measures.bayes_security(J), measures.min_bayes_security(J)
-    yield AuditLine(
-        "Bayes security",
-        security,
-        "share",
-        high,
-        "(1 - V(S|Z)) / (1 - V(S))",
-        "Cherubin, Chatzikokolakis, Palamidessi 2019",
-        f"{security:.2%} of the errors of the best guess are left.",
-    )
-    yield AuditLine(
-        "Bayes security, worst prior",
-        worst_security,
-        "share",
-        high,
-        "1 - max TV(p(z|s), p(z|s'))",
-        "Chatzikokolakis et al. 2023",
-        f"Whatever the prior, at least {worst_security:.2%} of the errors are left.",
-    )
+    p_z, guess, pml = J.sum(axis=1), measures.bayes_vulnerability(J), measures.pointwise_maximal_leakage(J)
+    told = bits(plane_point(joint, W).iyz)
+    said = f"On average a released value tells {told:.4g} of the {bits(joint.entropy_y):.4g} bits of the secret."
+    yield "mutual information", told, said
+    said = f"Without the release the best guess of the secret is right for {guess.before:.2%} of the records."
+    yield "best guess, before", guess.before, said
+    said = f"With it the best guess is right for {guess.after:.2%}: {guess.after - guess.before:+.2%}."
+    yield "best guess, after", guess.after, said
+    said = f"The best guess is {guess.after / guess.before:.3g} times as often right as before."
+    yield "min-entropy leakage", bits(guess.leakage), said
+    left = measures.bayes_security(J)
+    yield "Bayes security", left, f"{left:.2%} of the errors of the best guess are left."
+    left = measures.min_bayes_security(J)
+    said = f"Whatever the prior, at least {left:.2%} of the errors are left."
+    yield "Bayes security, worst prior", left, said
     for share in (0.5, 0.95):
-        value = bits(measures.quantile(pml, p_z, share))
-        yield AuditLine(
-            f"pointwise maximal leakage, {share:.0%}",
-            value,
-            "bits",
-            low,
-            "quantile over z of max_s log p(s|z)/p(s)",
-            "Saeidian et al. 2023",
-            f"For {share:.0%} of the records no secret becomes more than {2**value:.3g} times as likely.",
-        )
-    worst = bits(float(pml.max()))
-    yield AuditLine(
-        "pointwise maximal leakage, worst",
-        worst,
-        "bits",
-        low,
-        "max_z,s log p(s|z)/p(s)",
-        "Saeidian et al. 2023",
-        f"No released value makes any secret more than {2**worst:.3g} times as likely as it was.",
+        most = bits(measures.quantile(pml, p_z, share))
+        said = f"For {share:.0%} of the records no secret becomes more than {2**most:.3g} times as likely."
+        yield f"pointwise maximal leakage, {share:.0%}", most, said
+    most = bits(float(pml.max()))
+    said = f"No released value makes any secret more than {2**most:.3g} times as likely as it was."
+    yield "pointwise maximal leakage, worst", most, said
+    unbounded = "Unbounded: some released value rules a secret out."
+    most = bits(measures.local_information_privacy(J))
+    said = f"No secret becomes likelier, or less likely, by a factor of more than {2**most:.3g}."
+    yield "local information privacy", most, unbounded if np.isinf(most) else said
+    most = bits(measures.local_differential_privacy(J))
+    said = f"No released value is more than {2**most:.3g} times as likely under one secret as under another."
+    yield "local differential privacy of S", most, unbounded if np.isinf(most) else said
+    most = bits(measures.maximal_leakage(J))
+    said = (
+        f"Whatever function of the secret somebody guesses, he is right at most {2**most:.3g} times as often as before."
     )
-    for name, nats, formula, reference, both in (
-        (
-            "local information privacy",
-            measures.local_information_privacy(J),
-            "max |log p(s|z)/p(s)|",
-            "Jiang et al. 2021",
-            "likelier, or less likely, ",
-        ),
-        (
-            "local differential privacy of S",
-            measures.local_differential_privacy(J),
-            "max log p(z|s)/p(z|s')",
-            "Kasiviswanathan et al. 2011",
-            "",
-        ),
-    ):
-        value = bits(nats)
-        yield AuditLine(
-            name,
-            value,
-            "bits",
-            low,
-            formula,
-            reference,
-            (
-                "Unbounded: some released value rules a secret out."
-                if np.isinf(value)
-                else f"No secret becomes {both}by a factor of more than {2**value:.3g}."
-                if both
-                else f"No released value is more than {2**value:.3g} times as likely under one secret as under another."
-            ),
-        )
-    value = bits(measures.maximal_leakage(J))
-    yield AuditLine(
-        "maximal leakage",
-        value,
-        "bits",
-        low,
-        "log sum_z max_s p(z|s)",
-        "Issa, Wagner, Kamath 2020",
-        f"Whatever function of the secret somebody guesses, he is right at most {2**value:.3g} times as often as before.",
-    )
+    yield "maximal leakage", most, said
     diversity, effective = measures.distinct_diversity(J), measures.entropy_diversity(J)
-    yield AuditLine(
-        "l-diversity",
-        float(diversity),
-        "values",
-        DIRECTIONS["more"],
-        "min_z |{s : p(s|z) > 0}|",
-        "Machanavajjhala et al. 2007",
-        f"Every released value leaves at least {diversity} of {J.shape[1]} secrets possible, as uncertain as {effective:.3g} equal ones.",
-    )
+    said = f"Every released value leaves at least {diversity} of {J.shape[1]} secrets possible, as uncertain as {effective:.3g} equal ones."
+    yield "l-diversity", float(diversity), said
     apart = float(measures.closeness(J).max())
-    yield AuditLine(
-        "t-closeness",
-        apart,
-        "share",
-        low,
-        "max_z TV(p(s|z), p(s))",
-        "Li, Li, Venkatasubramanian 2007",
-        f"Among the records of any released value the secrets' shares differ by {apart:.2%} in all from everybody's.",
-    )
+    said = f"Among the records of any released value the secrets' shares differ by {apart:.2%} in all from everybody's."
+    yield "t-closeness", apart, said
     if joint.records is not None:
-        group = float(p_z.min()) * joint.records
-        yield AuditLine(
-            "smallest expected group",
-            group,
-            "records",
-            DIRECTIONS["more"],
-            "n min_z p(z)",
-            "after Sweeney 2002",
-            f"The rarest released value is expected for {group:.3g} of the {joint.records:,} records"
-            + (f"; {rare}." if (rare := rare_values(p_z, joint.records)) else "."),
-        )
+        group, rare = float(p_z.min()) * joint.records, rare_values(p_z, joint.records)
+        said = f"The rarest released value is expected for {group:.3g} of the {joint.records:,} records"
+        yield "smallest expected group", group, f"{said}; {rare}." if rare else f"{said}."
     kept = bits(utility(joint, W, task))
     whole, of = (
         (joint.entropy_x, "what is released") if task is None else (task.keep.mutual_information, what_is_kept(task))
     )
-    yield AuditLine(
-        "utility",
-        kept,
-        "bits",
-        DIRECTIONS["more"],
-        "I(X;Z)" if task is None else "I(U;Z)",
-        "Shannon 1948",
-        f"The release keeps {kept:.4g} of the {bits(whole):.4g} bits of {of}.",
-    )
+    yield "utility", kept, f"The release keeps {kept:.4g} of the {bits(whole):.4g} bits of {of}."
 
 
 def utility(joint: Joint, W: Array, task: TaskJoint | None) -> float:
@@ -297,7 +195,7 @@ def what_is_kept(task: TaskJoint) -> str:
     return f"what {', '.join(task.keep.x_names)} tell of {', '.join(task.keep.y_names)}"
 
 
-def _of_gain(joint: Joint, J: Array, seen: NDArray[np.bool_], gain: Any) -> Iterator[AuditLine]:
+def _of_gain(joint: Joint, J: Array, seen: NDArray[np.bool_], gain: Any) -> Iterator[Finding]:
     """g-leakage, if there is a gain."""
     if gain is None:
         return
@@ -308,58 +206,28 @@ def _of_gain(joint: Joint, J: Array, seen: NDArray[np.bool_], gain: Any) -> Iter
             f"finite; found shape {table.shape}."
         )
     found = measures.gain_vulnerability(J, table[:, seen])
-    yield AuditLine(
-        "g-vulnerability, before",
-        found.before,
-        "gain",
-        DIRECTIONS["less"],
-        "max_w sum_s p(s) g(w,s)",
-        "Alvim et al. 2012",
-        f"Without the release the best guess gains {found.before:.4g} on average.",
-    )
-    yield AuditLine(
-        "g-vulnerability, after",
-        found.after,
-        "gain",
-        DIRECTIONS["less"],
-        "sum_z max_w sum_s p(s,z) g(w,s)",
-        "Alvim et al. 2012",
-        f"With it the best guess gains {found.after:.4g}: {found.after - found.before:+.4g}.",
-    )
+    said = f"Without the release the best guess gains {found.before:.4g} on average."
+    yield "g-vulnerability, before", found.before, said
+    said = f"With it the best guess gains {found.after:.4g}: {found.after - found.before:+.4g}."
+    yield "g-vulnerability, after", found.after, said
 
 
-def _of_samples(joint: Joint, encoder: Any, W: Array) -> Iterator[AuditLine]:
+def _of_samples(joint: Joint, encoder: Any, W: Array) -> Iterator[Finding]:
     """What the records say of the population, if there are any."""
     if joint.counts is None or (joint.records or 0) < 2:
         return
     found = leakage_bound(encoder if hasattr(encoder, "encoder") else W, joint)
-    yield AuditLine(
-        "mutual information, population",
-        bits(found.bound),
-        "bits",
-        DIRECTIONS["low"],
-        "upper confidence bound of I(S;Z)",
-        "docs/explanation/samples.md",
-        f"{found}.".replace("I(Y;Z)", "I(S;Z)"),
-    )
+    yield "mutual information, population", bits(found.bound), f"{found}.".replace("I(Y;Z)", "I(S;Z)")
 
 
-def _best_possible(joint: Joint, W: Array, task: TaskJoint | None, encoder: Any, seconds: float) -> AuditLine:
+def _best_possible(joint: Joint, W: Array, task: TaskJoint | None, encoder: Any, seconds: float) -> Finding:
     """What utility any release with this leakage could have; a release under a cap on it alone knows."""
-    point = plane_point(joint, W)
+    leakage = plane_point(joint, W).iyz
     alone = isinstance(encoder, Release) and encoder.max_lift is None and encoder.min_group is None
-    best = encoder if alone else release_mechanism(task or joint, max_leakage=point.iyz, max_seconds=seconds)
+    best = encoder if alone else release_mechanism(task or joint, max_leakage=leakage, max_seconds=seconds)
     most, lost = bits(best.upper_bound), bits(best.upper_bound - utility(joint, W, task))
-    return AuditLine(
-        "utility of the best release",
-        most,
-        "bits",
-        DIRECTIONS["bound"],
-        f"max {'I(X;Z)' if task is None else 'I(U;Z)'} with this I(S;Z), upper bound",
-        "docs/explanation/exact_funnel.md",
-        f"No release that leaks {bits(point.iyz):.4g} bits on average keeps more than {most:.4g} bits, which is proven: at "
-        f"most {max(lost, 0.0):.2g} above this one.",
-    )
+    said = f"No release that leaks {bits(leakage):.4g} bits on average keeps more than {most:.4g} bits, which is proven: at most "
+    return "utility of the best release", most, f"{said}{max(lost, 0.0):.2g} above this one."
 
 
 def _by_value(joint: Joint, W: Array, J: Array, held: NDArray[np.bool_], seen: NDArray[np.bool_]) -> pd.DataFrame:
@@ -462,8 +330,7 @@ def _by_attribute(told: Told) -> pd.DataFrame:
     joint, p_x = told.joint, told.P.sum(axis=1)
     p_z, prior = told.kept @ p_x, int(told.P.sum(axis=0).argmax())
     rows = []
-    for at, name in enumerate(joint.x_names):
-        values = [label[at] if len(joint.x_names) > 1 else label for label in joint.x_labels]  # type: ignore[index]
+    for name, values in by_column(joint.x_labels, joint.x_names).items():
         places: dict[Any, list[int]] = {}
         for x, value in enumerate(values):
             if p_x[x] > 0.0:

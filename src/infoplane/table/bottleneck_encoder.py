@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -217,29 +218,28 @@ class BottleneckEncoder(FrameTransformer):
                 f"{type(self).__name__} requires y to be passed, but the target y is None: groups keep what predicts it."
             )
         columns = self._columns(X, reset=True)
-        y = self._target(y)
+        y, kind = self._classes_of(y)
+        if self.target_type == "binary" and kind != "binary":
+            raise ValueError(f"target_type is 'binary'; found {len(np.unique(y))} classes.")
         check_consistent_length(columns[0], y)
         weights = _weights(sample_weight, len(y))
         met = weights > 0.0
         self.classes_ = np.unique(y[met])
         classes = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
         kinds = self._are_categories(columns)
-        parts = [
-            self._letters(column, kind, classes, weights, point) for column, kind in zip(columns, kinds, strict=True)
-        ]
+        both = zip(columns, kinds, strict=True)
+        parts: list[Any] = [self._letters(column, kind, classes, weights, point) for column, kind in both]
         names = self._names_in(None)
+        places: list[tuple[int, ...]] = [(at,) for at in range(len(columns))]
         if self.product and len(columns) > 1:
-            parts = [ProductLetters.of([letters for letters, _ in parts], [codes for _, codes in parts])]  # type: ignore[list-item]
-            places = [tuple(range(len(columns)))]
-        else:
-            places = [(at,) for at in range(len(columns))]
-        self.features_ = []
+            parts, places = [ProductLetters.of(*zip(*parts, strict=True))], [tuple(range(len(columns)))]
+        self.features_, rows = [], []
         for at, (letters, codes) in zip(places, parts, strict=True):
             name, outcomes = "*".join(names[one] for one in at), len(self.classes_)
             self.features_.append(
                 EncodedFeature.of(name, at, letters, codes, classes, weights, outcomes, point=point, min_count=least)
             )
-        rows = [feature.rows[codes] for feature, (_, codes) in zip(self.features_, parts, strict=True)]
+            rows.append(self.features_[-1].rows[codes])
         return rows, classes, weights
 
     def _letters(
@@ -253,13 +253,6 @@ class BottleneckEncoder(FrameTransformer):
         letters = IntervalLetters(edges, bool(np.isnan(values).any()))
         return letters, letters.codes(column)
 
-    def _target(self, y: Any) -> Any:
-        """Classes, one a row; what is continuous is refused."""
-        y, kind = self._classes_of(y)
-        if self.target_type == "binary" and kind != "binary":
-            raise ValueError(f"target_type is 'binary'; found {len(np.unique(y))} classes.")
-        return y
-
     def _folds(self, X: Any, y: Any, groups: Any) -> IntArray:
         """The fold of every row."""
         y = column_or_1d(y)
@@ -269,12 +262,9 @@ class BottleneckEncoder(FrameTransformer):
             raise ValueError(f"cv must be at least 2 folds; found {self.cv}.")
         if whole and most < 2:
             return np.arange(len(y), dtype=np.int64) % max(min(int(self.cv), len(y)), 1)
-        cv = (
-            StratifiedKFold(min(self.cv, most), shuffle=True, random_state=0)
-            if whole
-            else check_cv(self.cv, y, classifier=True)
-        )
-        fold, times = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
+        stratified = partial(StratifiedKFold, shuffle=True, random_state=0)
+        cv = stratified(min(self.cv, most)) if whole else check_cv(self.cv, y, classifier=True)
+        fold, times = np.zeros((2, len(y)), dtype=np.int64)
         with warnings.catch_warnings():
             # A class with fewer rows than folds is in some of them only: nothing to be warned of here.
             warnings.filterwarnings("ignore", "The least populated class", UserWarning)
@@ -334,7 +324,7 @@ class BottleneckEncoder(FrameTransformer):
     def _container(self, blocks: list[Array], X: Any) -> Any:
         """All features side by side; groups as categories, where frames are asked for."""
         if self.output in ("posterior", "log_posterior"):
-            return np.hstack([block[:, self._shown_classes.start : self._shown_classes.stop] for block in blocks])
+            return np.hstack([block[:, [*self._shown_classes]] for block in blocks])
         if self.output == "soft":
             return np.hstack(blocks)
         columns = {

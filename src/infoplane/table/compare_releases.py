@@ -5,7 +5,7 @@
 Utility is I(X;Z), or I(U;Z) of a `TaskJoint`. Releases may come from anywhere; the usual ones, columns left out, values in coarser groups,
 and values merged, are made on request.
 
-What a worst case costs: the best release for every pair of an average cap r and a lift cap eps, beside the one without eps.
+Of best releases, `release_frontier` says what a worst case costs, for every pair of an average cap r and a lift cap eps:
 
     cost(r, eps) = max I(X;Z) under r  -  max I(X;Z) under r and eps >= 0
 
@@ -19,134 +19,31 @@ from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from itertools import product
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..checks import listed, number, whole_number
+from ..checks import cap_in_nats, listed, whole_number
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError
 from ..formatting import alternatives, counted
-from ..frontier.release import NATS, Release, in_one_order, release_mechanism
+from ..frontier.release import Release, kept_and_hidden, release_mechanism
 from ..information import Array, bits, plane_point
 from ..joint.binning import Bin, quantile_edges
 from ..joint.joint import Joint, check_joint
-from ..joint.tables import MISSING
+from ..joint.tables import MISSING, by_column
 from ..joint.task_joint import TaskJoint
 from ..posterior.merge_path import merge_two
-from . import measures
+from ..table import measures
+from .audit import utility
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True, eq=False)
-class ReleaseFrontier:
-    """Releases over caps on the average and on the lift; nats, and bits in its frame.
-
-    Examples
-    --------
-    >>> import infoplane as ip
-    >>> found = ip.release_frontier(ip.datasets.paper_uniform(), [0.1], [0.3])
-    >>> len(found.to_frame())
-    2
-    """
-
-    joint: Joint
-    """What is released, x, and what is hidden, y."""
-    releases: tuple[Release, ...] = field(repr=False)
-    """By average cap, each first without a lift cap, if there is an average one, then from the loosest lift cap to the tightest."""
-
-    def without_lift_cap(self, max_leakage: float | None) -> float:
-        """The I(X;Z) that costs are against: that of the average cap alone, or H(X) if there is none."""
-        if max_leakage is None:
-            return self.joint.entropy_x
-        return next(one.ixz for one in self.releases if one.max_leakage == max_leakage and one.max_lift is None)
-
-    def to_frame(self) -> pd.DataFrame:
-        """A row for each release: its caps, utility I(X;Z), gap, worst and least lift, what the lift cap costs, and its smallest group."""
-        import pandas as pd
-
-        def row(one: Release) -> dict[str, object]:
-            return {
-                "max_leakage_bits": np.nan if one.max_leakage is None else bits(one.max_leakage),
-                "max_lift_bits": np.nan if one.max_lift is None else bits(one.max_lift),
-                "ixz_bits": bits(one.ixz),
-                "gap_bits": bits(one.gap),
-                "certified": one.certified,
-                "iyz_bits": bits(one.iyz),
-                "worst_lift_bits": bits(one.worst_lift.nats),
-                "least_lift_bits": bits(one.least_lift.nats),
-                "cost_bits": bits(self.without_lift_cap(one.max_leakage) - one.ixz),
-                "clusters": one.clusters,
-                "smallest_group": np.nan if one.smallest_group is None else one.smallest_group,
-            }
-
-        return pd.DataFrame([row(one) for one in self.releases])
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Utility against the cap on the lift, a line for each average cap; dashed is what it reaches without. Needs the extra [plot]."""
-        from ..view.pictures import plot_releases
-
-        return plot_releases(self, ax)
-
-    def __str__(self) -> str:
-        capped = [one for one in self.releases if one.max_lift is not None]
-        done = sum(one.certified for one in self.releases)
-        cheapest = min(capped, key=lambda one: self.without_lift_cap(one.max_leakage) - one.ixz)
-        cost = bits(self.without_lift_cap(cheapest.max_leakage) - cheapest.ixz)
-        return (
-            f"{counted(len(self.releases), 'release')}, {done} certified; the cheapest worst case, "
-            f"{bits(cheapest.max_lift or 0.0):.4g} bits, costs {cost:.4f} bits"
-        )
-
-
-def release_frontier(
-    joint: Joint,
-    max_leakages: Iterable[float | None],
-    max_lifts: Iterable[float],
-    *,
-    two_sided: bool = True,
-    rng: int | None = None,
-    tol: float = 1e-6,
-    max_seconds: float = 60.0,
-) -> ReleaseFrontier:
-    """`release_mechanism` for every pair of caps, and for each average cap alone: what would a worst case of so many bits cost?
-
-    Parameters
-    ----------
-    joint
-        p(x, s): X is released, the joint's Y is the secret S.
-    max_leakages
-        Caps in **nats** on the average I(S;Z); None is none.
-    max_lifts
-        Caps in **nats** on the lift of every released value.
-    two_sided, rng, tol
-        As in `release_mechanism`.
-    max_seconds
-        For each release. What is not certified by then has its gap.
-
-    Examples
-    --------
-    >>> import infoplane as ip
-    >>> found = ip.release_frontier(ip.datasets.paper_uniform(), [0.01], [0.05], rng=0)
-    >>> found.to_frame().cost_bits.round(3).tolist()[0], bool(found.to_frame().cost_bits[1] >= 0)
-    (0.0, True)
-    """
-    check_joint(joint)
-    averages = dict.fromkeys(listed("max_leakages", max_leakages, "caps in nats, or None"))
-    lifts = sorted(dict.fromkeys(listed("max_lifts", max_lifts, "caps in nats")), reverse=True)
-    if not averages or not lifts:
-        raise InvalidOptionError("a frontier of releases needs a cap of each kind, one at least; found none.")
-    found = []
-    for average in averages:
-        for lift in [*([] if average is None else [None]), *lifts]:
-            found.append(release_mechanism(joint, average, lift, two_sided, rng=rng, tol=tol, max_seconds=max_seconds))
-    return ReleaseFrontier(joint, tuple(found))
 
 
 ROUNDING = 1e-9
@@ -169,13 +66,8 @@ class ComparedRelease(NamedTuple):
 
     def dominates(self, other: ComparedRelease) -> bool:
         """Whether it is as good in everything, and better in something."""
-        better = np.array(
-            [
-                self.utility - other.utility,
-                other.leakage - self.leakage,
-                other.worst_lift - self.worst_lift,
-            ]
-        )
+        less, lower = other.leakage - self.leakage, other.worst_lift - self.worst_lift
+        better = np.array([self.utility - other.utility, less, lower])
         return bool((better >= -ROUNDING).all() and (better > ROUNDING).any())
 
 
@@ -206,14 +98,14 @@ class ReleaseComparison:
         """A row for each release: utility, leakage, worst lift, smallest group, and which other one dominates it."""
         import pandas as pd
 
-        utility, leakage = ("ixz_bits", "iyz_bits") if self.kept == "X" else ("iuz_bits", "isz_bits")
+        kept, leakage = ("ixz_bits", "iyz_bits") if self.kept == "X" else ("iuz_bits", "isz_bits")
         rows = []
         for one in self.releases:
             by = self.dominated_by(one)
             rows.append(
                 {
                     "name": one.name,
-                    utility: bits(one.utility),
+                    kept: bits(one.utility),
                     leakage: bits(one.leakage),
                     "worst_lift_bits": bits(one.worst_lift),
                     "smallest_group": one.smallest_group,
@@ -227,7 +119,7 @@ class ReleaseComparison:
         """Which release to take, and why: of those within the caps, in **nats**, that of most utility."""
         for name, cap in (("max_leakage", max_leakage), ("max_lift", max_lift)):
             if cap is not None:
-                number(name, cap, NATS, least=0.0)
+                cap_in_nats(name, cap)
         caps = [] if max_leakage is None else [f"I(S;Z) <= {bits(max_leakage):.4g} bits"]
         caps += [] if max_lift is None else [f"worst lift <= {bits(max_lift):.4g} bits"]
         useful = [one for one in self.releases if self.dominated_by(one) is None]
@@ -307,10 +199,7 @@ def compare_releases(
     >>> found.to_frame().name.tolist()
     ['without job', 'job at level 1', 'age in 2 bins', 'age in 2 bins, job at level 1']
     """
-    task = in_one_order(joint) if isinstance(joint, TaskJoint) else None
-    hide = task.hide if task is not None else joint
-    check_joint(hide)
-    assert isinstance(hide, Joint)
+    task, hide = kept_and_hidden(joint)
     given = [(str(name), _encoder(hide, one)) for name, one in releases.items()]
     given += [*_without(hide, dropped), *_coarser(hide, levels or {}), *_merged(hide, merged)]
     if not given:
@@ -321,12 +210,11 @@ def compare_releases(
     found = []
     for name, encoder in given:
         W = check_encoder(hide, encoder)
-        point = plane_point(hide, W)
         J = np.asarray(W @ hide.p_xy)[:, seen]
         J = J[J.sum(axis=1) > 0.0]
-        utility = point.ixz if task is None else plane_point(task.keep, W).iyz
         group = np.nan if hide.records is None else float(J.sum(axis=1).min()) * hide.records
-        found.append(ComparedRelease(name, W, utility, point.iyz, float(measures.lifts(J).max()), group))
+        told, worst = plane_point(hide, W).iyz, float(measures.lifts(J).max())
+        found.append(ComparedRelease(name, W, utility(hide, W, task), told, worst, group))
     return ReleaseComparison("X" if task is None else "U", tuple(found))
 
 
@@ -346,8 +234,7 @@ def _columns(joint: Joint, asked: str, names: Iterable[str]) -> dict[str, list[A
             raise InvalidOptionError(
                 f"{asked} must be columns of x, {alternatives(name, joint.x_names)}; found {name!r}."
             )
-    rows: Any = joint.x_labels if len(joint.x_names) > 1 else [(label,) for label in joint.x_labels]
-    return {name: [row[at] for row in rows] for at, name in enumerate(joint.x_names)}
+    return by_column(joint.x_labels, joint.x_names)
 
 
 def _apart(columns: Sequence[Sequence[Any]], letters: int) -> Array:
@@ -399,9 +286,8 @@ def _level(joint: Joint, name: str, values: list[Any], at: int, step: Any) -> tu
         if value != MISSING:
             mass[rank[value]] += p
     edges = quantile_edges(mass, k)
-    return f"{name} in {counted(k, 'bin')}", [
-        value if value == MISSING else bisect_right(edges, rank[value]) for value in values
-    ]
+    groups = [value if value == MISSING else bisect_right(edges, rank[value]) for value in values]
+    return f"{name} in {counted(k, 'bin')}", groups
 
 
 def _merged(joint: Joint, numbers: Iterable[int]) -> Iterator[tuple[str, Array]]:
@@ -409,3 +295,107 @@ def _merged(joint: Joint, numbers: Iterable[int]) -> Iterator[tuple[str, Array]]
     for k in [whole_number("a number of merged values", one) for one in numbers]:
         path = path or merge_two(joint)
         yield f"merged to {k}", path.encoder_at(k)
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseFrontier:
+    """Releases over caps on the average and on the lift; nats, and bits in its frame.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.release_frontier(ip.datasets.paper_uniform(), [0.1], [0.3])
+    >>> len(found.to_frame())
+    2
+    """
+
+    joint: Joint
+    """What is released, x, and what is hidden, y."""
+    releases: tuple[Release, ...] = field(repr=False)
+    """By average cap, each first without a lift cap, if there is an average one, then from the loosest lift cap to the tightest."""
+
+    def without_lift_cap(self, max_leakage: float | None) -> float:
+        """The I(X;Z) that costs are against: that of the average cap alone, or H(X) if there is none."""
+        if max_leakage is None:
+            return self.joint.entropy_x
+        return next(one.ixz for one in self.releases if one.max_leakage == max_leakage and one.max_lift is None)
+
+    def _cost(self, one: Release) -> float:
+        return bits(self.without_lift_cap(one.max_leakage) - one.ixz)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each release: its caps, utility I(X;Z), gap, worst and least lift, what the lift cap costs, and its smallest group."""
+        import pandas as pd
+
+        def row(one: Release) -> dict[str, object]:
+            return {
+                "max_leakage_bits": np.nan if one.max_leakage is None else bits(one.max_leakage),
+                "max_lift_bits": np.nan if one.max_lift is None else bits(one.max_lift),
+                "ixz_bits": bits(one.ixz),
+                "gap_bits": bits(one.gap),
+                "certified": one.certified,
+                "iyz_bits": bits(one.iyz),
+                "worst_lift_bits": bits(one.worst_lift.nats),
+                "least_lift_bits": bits(one.least_lift.nats),
+                "cost_bits": self._cost(one),
+                "clusters": one.clusters,
+                "smallest_group": np.nan if one.smallest_group is None else one.smallest_group,
+            }
+
+        return pd.DataFrame([row(one) for one in self.releases])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Utility against the cap on the lift, a line for each average cap; dashed is what it reaches without. Needs the extra [plot]."""
+        from ..view.pictures import plot_releases
+
+        return plot_releases(self, ax)
+
+    def __str__(self) -> str:
+        cheapest = min((one for one in self.releases if one.max_lift is not None), key=self._cost)
+        done = sum(one.certified for one in self.releases)
+        return (
+            f"{counted(len(self.releases), 'release')}, {done} certified; the cheapest worst case, "
+            f"{bits(cheapest.max_lift or 0.0):.4g} bits, costs {self._cost(cheapest):.4f} bits"
+        )
+
+
+def release_frontier(
+    joint: Joint,
+    max_leakages: Iterable[float | None],
+    max_lifts: Iterable[float],
+    *,
+    two_sided: bool = True,
+    rng: int | None = None,
+    tol: float = 1e-6,
+    max_seconds: float = 60.0,
+) -> ReleaseFrontier:
+    """`release_mechanism` for every pair of caps, and for each average cap alone: what would a worst case of so many bits cost?
+
+    Parameters
+    ----------
+    joint
+        p(x, s): X is released, the joint's Y is the secret S.
+    max_leakages
+        Caps in **nats** on the average I(S;Z); None is none.
+    max_lifts
+        Caps in **nats** on the lift of every released value.
+    two_sided, rng, tol
+        As in `release_mechanism`.
+    max_seconds
+        For each release. What is not certified by then has its gap.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.release_frontier(ip.datasets.paper_uniform(), [0.01], [0.05], rng=0)
+    >>> found.to_frame().cost_bits.round(3).tolist()[0], bool(found.to_frame().cost_bits[1] >= 0)
+    (0.0, True)
+    """
+    check_joint(joint)
+    averages = dict.fromkeys(listed("max_leakages", max_leakages, "caps in nats, or None"))
+    lifts = sorted(dict.fromkeys(listed("max_lifts", max_lifts, "caps in nats")), reverse=True)
+    if not averages or not lifts:
+        raise InvalidOptionError("a frontier of releases needs a cap of each kind, one at least; found none.")
+    pairs = [(one, lift) for one in averages for lift in ([] if one is None else [None]) + lifts]
+    make = partial(release_mechanism, joint, two_sided=two_sided, rng=rng, tol=tol, max_seconds=max_seconds)
+    return ReleaseFrontier(joint, tuple(make(average, lift) for average, lift in pairs))

@@ -1,20 +1,4 @@
-"""One feature, encoded: a column, or several as one, with what every letter of it becomes.
-
-A letter that was never met becomes what the prior p(y) says: the cluster nearest to it, p(y) itself, p(z).
-
-Where on the trade-off a column is encoded: one of four numbers, or none.
-
-==================  ==========================================================================================
-given               the clusters are
-==================  ==========================================================================================
-nothing             as many as the records support, see below
-n_clusters          at most so many: the best hard map
-max_bits            the best hard map with H(Z) <= max_bits
-min_relevance       the fewest that keep this share of I(X;Y)
-gamma               the bottleneck's at gamma, soft; each category belongs to the likeliest. Of intervals: least gamma H(Z) - I(Y;Z)
-==================  ==========================================================================================
-
-The groups of one column's letters: from counts N[x, y] to clusters, and from other counts of the same letters to their clusters.
+"""One feature, encoded: a column, or several as one; from counts N[x, y] of its letters to clusters, and what every letter becomes.
 
 *Categories.* What the records support of p(y|x) is the denoised p~(y|x) (`infoplane.sampling`), and the clusters are those of the denoised
 joint: a hard map, or the bottleneck's. A letter goes to the nearest centre, argmin_z KL(p~(y|x) || p(y|z)), which is what makes
@@ -23,6 +7,18 @@ cross-fitting cheap: centres are those of all records, and only p~(y|x) is compu
 *Intervals of numbers* are cut by the dynamic programme, into the k that minimises the description length
 
     n H(Y|Z) + (k - 1)(|Y| - 1)/2 log n + log C(m - 1, k - 1),     m places between distinct values, or between 2,000 bins of equal mass.
+
+*A letter that was never met* becomes what the prior p(y) says: the cluster nearest to it, p(y) itself, p(z). Where on the trade-off:
+
+==================  ==========================================================================================
+given               the clusters are
+==================  ==========================================================================================
+nothing             as many as the records support
+n_clusters          at most so many: the best hard map
+max_bits            the best hard map with H(Z) <= max_bits
+min_relevance       the fewest that keep this share of I(X;Y)
+gamma               the bottleneck's at gamma, soft; each category belongs to the likeliest. Of intervals: least gamma H(Z) - I(Y;Z)
+==================  ==========================================================================================
 """
 
 from __future__ import annotations
@@ -39,7 +35,7 @@ from ..checks import number, positive_number, whole_number
 from ..encoder.encoder import by_mass, predicted, typical
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import label_text
-from ..information import NATS_PER_BIT, Array, IntArray, entr, plane_point
+from ..information import NATS_PER_BIT, Array, IntArray, plane_point
 from ..joint.binning import shortest_edge
 from ..joint.joint import Joint
 from ..joint.tables import LARGEST_TABLE
@@ -49,8 +45,9 @@ from ..sampling.denoising import CONSTANT, MIXTURE, Denoising, fit
 from ..sampling.mixture import HALF, DistinctRows
 from ..solve import solve
 from ..solvers.shared.few_clusters import line_cuts, prebins
+from ..solvers.shared.partitions import encoder_of
 from .letters import IntervalLetters, Letters, looked_up
-from .partition import FINEST, partition, partition_curve
+from .partition import FINEST, map_plane, partition, partition_curve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,10 +116,6 @@ class ColumnGroups:
         """|Z|."""
         return len(self.centres)
 
-    def conditional(self, counts: Array) -> Array:
-        """p~(y|x) of letters with these counts."""
-        return self.denoising.conditional(counts)
-
     def labels(self, p_y_given_x: Array) -> IntArray:
         """The cluster of letters with these p~(y|x)."""
         return np.asarray(self._scores(p_y_given_x).argmax(axis=1), dtype=np.int64)
@@ -149,10 +142,8 @@ def grouped_categories(counts: Array, point: OperatingPoint) -> ColumnGroups:
     rows = DistinctRows.of(counts[counts.sum(axis=1) > 0.0])
     weight = rows.times * rows.rows.sum(axis=1)
     P = weight[:, None] * denoising.conditional(rows.rows)
-    W = _encoder(Joint.from_counts(P), denoising, point)
-    q: Array = W @ (P / P.sum())
-    alive = q.sum(axis=1) > 0.0
-    q = q[alive]
+    q: Array = _encoder(Joint.from_counts(P), denoising, point) @ (P / P.sum())
+    q = q[q.sum(axis=1) > 0.0]
     gamma = point.gamma if len(q) > 1 else None
     return ColumnGroups(denoising, q / q.sum(axis=1, keepdims=True), q.sum(axis=1), gamma)
 
@@ -200,7 +191,7 @@ def interval_edges(
     ways = np.array([math.lgamma(places) - math.lgamma(one) - math.lgamma(places - one + 1) for one in k])
     length = n * cuts.lost[1:] + 0.5 * (k - 1) * (outcomes - 1) * math.log(max(n, 2.0)) + ways
     best = 1 + int(np.argmin(length))
-    points = [_plane(counts / n, cuts.labels(one)) for one in range(1, best + 1)]
+    points = [map_plane(encoder_of(cuts.labels(one)) @ counts / n) for one in range(1, best + 1)]
     chosen = 1 + point.choose(*np.array(points).T)
     homes = cuts.labels(chosen)[bins]
     ends = np.flatnonzero(np.diff(homes))
@@ -217,14 +208,6 @@ def interval_centres(counts: Array) -> Array:
     """p(y|z) of intervals with these counts, half a record of each y added."""
     centres: Array = (counts + HALF) / (counts + HALF).sum(axis=1, keepdims=True)
     return centres
-
-
-def _plane(P: Array, labels: IntArray) -> tuple[float, float]:
-    """H(Z) and I(Y;Z) of a map, nats."""
-    q = np.zeros((int(labels.max()) + 1, P.shape[1]))
-    np.add.at(q, labels, P)
-    h_z = float(entr(q.sum(axis=1)).sum())
-    return h_z, h_z + float(entr(q.sum(axis=0)).sum()) - float(entr(q).sum())
 
 
 OUTPUTS = ("cluster", "posterior", "log_posterior", "soft")
@@ -310,16 +293,15 @@ class EncodedFeature:
 
     def tables(self, output: str, counts: Array | None = None) -> tuple[Any, IntArray]:
         """The same, and the cluster of each."""
+        labels: IntArray
         if self.groups is None:
-            nearest = int((np.log(self.centres) @ self.prior).argmax())
-            labels: IntArray = np.array([*range(self.clusters), nearest])
+            labels = np.array([*range(self.clusters), int((np.log(self.centres) @ self.prior).argmax())])
+            if output == "soft":
+                return np.vstack([np.eye(self.clusters), self.counts.sum(axis=1) / self.counts.sum()]), labels
             centres = np.vstack([self.centres, self.prior])
-            shares = self.counts.sum(axis=1) / self.counts.sum()
-            soft = np.vstack([np.eye(self.clusters), shares])
-            kinds: dict[str, Any] = {"cluster": labels[:, None], "posterior": centres, "log_posterior": np.log(centres)}
-            return kinds.get(output, soft), labels
+            return {"cluster": labels[:, None], "posterior": centres}.get(output, np.log(centres)), labels
         N = np.vstack([self.counts if counts is None else counts, np.zeros(len(self.prior))])
-        p_y_given_x = self.groups.conditional(N)
+        p_y_given_x = self.groups.denoising.conditional(N)
         labels = self.groups.labels(p_y_given_x)
         if output == "log_posterior":
             return np.log(p_y_given_x), labels
@@ -335,11 +317,10 @@ class EncodedFeature:
     def descriptions(self, classes: Sequence[Hashable]) -> list[str]:
         """What each cluster holds, in words: how many of the records, its likeliest classes, its typical categories."""
         said = []
-        for one in by_mass(self.joint, self.encoder, TYPICAL):
+        for one in sorted(by_mass(self.joint, self.encoder, TYPICAL), key=lambda one: one.z):
             names = "; ".join(label_text(self.labels[x], 40) for x in one.typical)
-            text = f"{one.mass:.1%} of the records; {predicted(one, tuple(classes), 3)}; {names}"
-            said.append((one.z, text))
-        return [text for _, text in sorted(said)]
+            said.append(f"{one.mass:.1%} of the records; {predicted(one, tuple(classes), 3)}; {names}")
+        return said
 
     def mapping(self, classes: Sequence[Hashable]) -> pd.DataFrame:
         """A row for each category: count, cluster, p(y|z), and whether it is typical of its cluster."""
@@ -375,5 +356,5 @@ class EncodedFeature:
     @cached_property
     def joint(self) -> Joint:
         """What the records support of p(x, y): denoised, or of intervals as it is."""
-        T = self.centres if self.groups is None else self.groups.conditional(self.counts)
+        T = self.centres if self.groups is None else self.groups.denoising.conditional(self.counts)
         return Joint.from_counts(self.counts.sum(axis=1)[:, None] * T, x_labels=self.labels)

@@ -1,9 +1,7 @@
-"""What a release Z tells about a secret S: measures of leakage, each with its formula, its reference and its direction.
+"""What a release Z tells about a secret S: measures of leakage, each with its formula and its reference, and an attacker who learns.
 
 Letters: J[z, s] = p(z, s) of the clusters and secret values of positive mass. p_s is the prior. Everything is in nats or a plain number;
-`audit` shows bits.
-
-An attacker who learns from half of the records, released values with their secrets, and guesses the secrets of the other half.
+`audit` shows bits. The attacker learns from half of the records, released values with their secrets, and guesses the secrets of the others:
 
     share right on k of n unseen records;    interval [B(a/2; k, n - k + 1), B(1 - a/2; k + 1, n - k)],  B quantiles of the beta law
 
@@ -17,11 +15,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from ..checks import number
-from ..errors import InvalidOptionError, MissingExtraError
+from ..checks import extra, number
+from ..errors import InvalidOptionError
 from ..information import Array, entr
 from ..runtime.threads import cores
 
@@ -38,17 +35,11 @@ class Guess(NamedTuple):
         return float(np.log(self.after / self.before)) if self.before > 0.0 else 0.0
 
 
-def mutual_information(J: Array) -> float:
-    """I(S;Z) = sum p(z,s) log p(z,s) / (p(z) p(s))  (Shannon 1948)."""
-    return float(entr(J.sum(axis=1)).sum() + entr(J.sum(axis=0)).sum() - entr(J).sum())
-
-
 def bayes_vulnerability(J: Array) -> Guess:
     """max_s p(s) before, sum_z max_s p(z,s) after: how often the best guess is right  (Smith 2009)."""
     before = float(J.sum(axis=0).max())
-    return Guess(
-        before, max(float(J.max(axis=1).sum()), before)
-    )  # less is rounding: the guess from before still stands
+    # Less is rounding: the guess from before still stands.
+    return Guess(before, max(float(J.max(axis=1).sum()), before))
 
 
 def gain_vulnerability(J: Array, gain: Array) -> Guess:
@@ -196,10 +187,7 @@ def held_out_attack(
     """
     import pandas as pd
 
-    try:
-        from sklearn.ensemble import HistGradientBoostingClassifier
-    except ImportError as error:
-        raise MissingExtraError('an attack needs scikit-learn 1.6: pip install "infoplane[sklearn]".') from error
+    ensemble = extra("sklearn.ensemble", "an attack needs scikit-learn 1.6", "sklearn")
     sure = number("confidence", confidence, "a share between 0 and 1", above=0.0, below=1.0)
     frame = released.to_frame() if isinstance(released, pd.Series) else pd.DataFrame(released)
     hidden, _ = pd.factorize(pd.Series([*secret], dtype=object), use_na_sentinel=False)
@@ -216,9 +204,8 @@ def held_out_attack(
     if len(np.unique(hidden[learned])) < 2:
         right = prior
     else:
-        learner = HistGradientBoostingClassifier(
-            categorical_features=list(kinds), random_state=int(random.integers(2**31))
-        )
+        seed = int(random.integers(2**31))
+        learner = ensemble.HistGradientBoostingClassifier(categorical_features=list(kinds), random_state=seed)
         # OpenMP would start a thread for every core of the machine, and they would wait for each other on those that there are.
         with threadpool_limits(cores(), user_api="openmp"):
             right = int((learner.fit(table[learned], hidden[learned]).predict(table[unseen]) == hidden[unseen]).sum())
@@ -228,6 +215,8 @@ def held_out_attack(
 
 def clopper_pearson(right: int, tested: int, confidence: float) -> tuple[float, float]:
     """The interval of a share of which ``right`` of ``tested`` were seen."""
+    from scipy import stats  # its import takes longer than all the measures
+
     tail = 0.5 * (1.0 - confidence)
     low = 0.0 if right == 0 else float(stats.beta.ppf(tail, right, tested - right + 1))
     high = 1.0 if right == tested else float(stats.beta.ppf(1.0 - tail, right + 1, tested - right))

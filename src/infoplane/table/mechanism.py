@@ -22,7 +22,7 @@ from ..formatting import alternatives, counted, label_text
 from ..information import Array, IntArray
 from ..joint.binning import Bin
 from ..joint.joint import Joint
-from ..joint.tables import MISSING
+from ..joint.tables import MISSING, by_column
 from ..solvers.job import Seed
 from ..solvers.shared.starts import seed_sequence
 from .letters import CategoryLetters, IntervalLetters, Letters, ProductLetters, looked_up
@@ -159,15 +159,12 @@ class Mechanism:
         """
         W = check_encoder(joint, encoder)
         parts, codes = [], []
-        several = len(joint.x_names) > 1
-        for at, column in enumerate(joint.x_names):
-            values = [label[at] if several else label for label in joint.x_labels]  # type: ignore[index]
+        for column, values in by_column(joint.x_labels, joint.x_names).items():
             part, found = _letters_of(column, values, joint.bins.get(column))
             parts.append(part)
             codes.append(found)
-        letters, rows = ProductLetters.of(parts, codes) if several else (parts[0], codes[0])
-        homes = np.empty(letters.size, dtype=np.int64)
-        homes[:] = len(joint.x_labels)  # a bin in which no record fell
+        letters, rows = ProductLetters.of(parts, codes) if len(parts) > 1 else (parts[0], codes[0])
+        homes = np.full(letters.size, len(joint.x_labels), dtype=np.int64)  # also a bin in which no record fell
         homes[rows] = np.arange(len(joint.x_labels))
         W = np.column_stack([W, W @ joint.p_x])
         called = tuple(clusters) or tuple(f"z{z}" for z in range(len(W)))
@@ -232,11 +229,10 @@ class Mechanism:
                 raise InvalidMechanismError(
                     f"the mechanism releases the column {name!r}, which x has not; expected {alternatives(name, joint.x_names)}."
                 )
-        rows: Any = joint.x_labels if len(joint.x_names) > 1 else [(label,) for label in joint.x_labels]
-        frame = pd.DataFrame(index=range(len(rows)))
+        columns = by_column(joint.x_labels, joint.x_names)
+        frame = pd.DataFrame(index=range(len(joint.x_labels)))
         for name, part in feature.parts.items():
-            values = [row[joint.x_names.index(name)] for row in rows]
-            for value in values:
+            for value in columns[name]:
                 if inside := [
                     edge for edge in feature.edges.get(name, ()) if isinstance(value, Bin) and _cuts(edge, value)
                 ]:
@@ -244,7 +240,7 @@ class Mechanism:
                         f"the mechanism cuts {name!r} at {inside[0]:g}, within the joint's {str(value)!r}: make the joint with "
                         f"bins={{{name!r}: {list(feature.edges[name])}}}, or finer ones."
                     )
-            frame[name] = pd.Series([_plain(value, part) for value in values], dtype=object)
+            frame[name] = pd.Series([_plain(value, part) for value in columns[name]], dtype=object)
         codes = feature.codes(frame)
         if (codes == feature.encoder.shape[1] - 1).all():
             raise InvalidMechanismError("the mechanism has met none of the values of x: is it of another table?")

@@ -10,25 +10,22 @@ any, given, more x       the same on 2,000 bins of equal mass                   
 > 2, free                2k groups, merged, letters moved                            I(X;Y), H(Y), log k; ``certify``: `cluster_bound`
 =======================  ==========================================================  =====================================================
 
-With a least mass of a cluster the bound is that without it, unless the order is given and not monotone: there it is exact as well.
-
-What no encoder with k clusters exceeds.
+With a least mass of a cluster the bound is that without it, unless the order is given and not monotone: there it is exact as well. What no
+encoder with k clusters exceeds (`cluster_bound`):
 
     I(Y;Z)  <=  gamma I(X;Z) - bound(gamma)  <=  gamma log k - bound(gamma)      for every gamma, as I(X;Z) <= H(Z) <= log k
 
 where bound(gamma) is a proven lower bound of min gamma I(X;Z) - I(Y;Z). The right side is convex in gamma and falls as long as the optimum
-at gamma has I(X;Z) > log k, so its minimum is bisected. Never above I(X;Y), H(Y) or log k.
+at gamma has I(X;Z) > log k, so its minimum is bisected.
 
-`partition_curve`: for each number of clusters k, the most that a map x -> z keeps of I(Y;Z).
-
-The primal frontier of hard maps. A Lagrangian gamma H(Z) - I(Y;Z) reaches only the corners of its concave hull; the points between them,
-often most of the k, are here too, and ``on_hull`` says which is which.
+`partition_curve` has the best map for each k, the frontier of hard maps. A Lagrangian gamma H(Z) - I(Y;Z) reaches only the corners of
+its concave hull; the points between them, often most of the k, are here too, and ``on_hull`` says which is which.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -66,37 +63,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..solvers.job import Seed
-
-SOLVES = 8
-"""Slopes that are tried: each halves the logarithm of the range of gamma, which is a factor of `RANGE` to begin with."""
-
-RANGE = 300.0
-"""The frontier's slope at I(X;Z) = log k is below its mean slope up to there; by more than this factor in none of the tables tried."""
-
-
-def plain_bound(joint: Joint, clusters: int) -> float:
-    """What needs no search: the least of I(X;Y), H(Y) and log k, in nats."""
-    return min(joint.mutual_information, joint.entropy_y, math.log(clusters))
-
-
-def cluster_bound(joint: Joint, clusters: int, max_seconds: float) -> float:
-    """The proven bound of I(Y;Z) over all encoders with so many clusters, in nats; the time is for all slopes together."""
-    best, width = plain_bound(joint, clusters), math.log(clusters)
-    if best <= 0.0 or clusters == 1:
-        return max(best, 0.0) if clusters > 1 else 0.0
-    high = min(best / width, 1.0)
-    low = high / RANGE
-    for _ in range(SOLVES):
-        gamma = math.sqrt(low * high)
-        found = solve(joint, bottleneck(gamma), certify=1e-5 * best, max_seconds=max_seconds / SOLVES, rng=0)
-        if found.lower_bound is not None:
-            best = min(best, gamma * width - found.lower_bound)
-        # A share of log k: an optimum whose I(X;Z) is that near is the tangent that was looked for.
-        if abs(found.ixz - width) < 1e-3 * width:
-            break
-        low, high = (gamma, high) if found.ixz > width else (low, gamma)
-    return best
-
 
 Order = Literal["free", "given"]
 Trend = Literal["rising", "falling", "either"] | None
@@ -238,7 +204,7 @@ def partition(
     with one_blas_thread():
         if search.exact:
             cuts = search.cuts(k)
-            return search.made(cuts.labels(cuts.best(k))[search.line.bins], search.bounds(cuts, k)[-1])
+            return search.made(cuts.labels(cuts.best(k))[search.bins], search.bounds(cuts, k)[-1])
         if len(search.support.p_y) == 1:
             return search.made(np.zeros(len(search.support.p_x), dtype=np.int64), 0.0)
         labels = best_map(search.support, k, least=search.least, starts=starts, rng=rng)
@@ -263,14 +229,35 @@ def least_mass(joint: Joint, min_share: float | None, min_count: int | None) -> 
     return least * (1.0 - 1e-12)
 
 
-@dataclass(frozen=True)
-class LetterRow:
-    """What is cut: masses p(x, y) of letters or of bins of them, and the bin of every letter."""
+SOLVES = 8
+"""Slopes that are tried: each halves the logarithm of the range of gamma, which is a factor of `RANGE` to begin with."""
 
-    P: Array
-    bins: IntArray
-    lost: Array | None = None
-    """What every bin loses of I(X;Y); None if a bin is a letter."""
+RANGE = 300.0
+"""The frontier's slope at I(X;Z) = log k is below its mean slope up to there; by more than this factor in none of the tables tried."""
+
+
+def plain_bound(joint: Joint, clusters: int) -> float:
+    """What needs no search: the least of I(X;Y), H(Y) and log k, in nats."""
+    return min(joint.mutual_information, joint.entropy_y, math.log(clusters))
+
+
+def cluster_bound(joint: Joint, clusters: int, max_seconds: float) -> float:
+    """The proven bound of I(Y;Z) over all encoders with so many clusters, in nats; the time is for all slopes together."""
+    best, width = max(plain_bound(joint, clusters), 0.0), math.log(clusters)
+    if best == 0.0:
+        return best
+    high = min(best / width, 1.0)
+    low = high / RANGE
+    for _ in range(SOLVES):
+        gamma = math.sqrt(low * high)
+        found = solve(joint, bottleneck(gamma), certify=1e-5 * best, max_seconds=max_seconds / SOLVES, rng=0)
+        if found.lower_bound is not None:
+            best = min(best, gamma * width - found.lower_bound)
+        # A share of log k: an optimum whose I(X;Z) is that near is the tangent that was looked for.
+        if abs(found.ixz - width) < 1e-3 * width:
+            break
+        low, high = (gamma, high) if found.ixz > width else (low, gamma)
+    return best
 
 
 class PartitionSearch:
@@ -286,27 +273,23 @@ class PartitionSearch:
             raise InvalidOptionError(
                 f"monotone needs order='given' and two y; found order={order!r} and {counted(len(self.support.p_y), 'y')} of positive mass."
             )
-        self.line = self._line()
-
-    @property
-    def exact(self) -> bool:
+        self.exact = order == "given" or self.two
         """Whether cuts of a line are all that is asked for."""
-        return self.order == "given" or self.two
-
-    def _line(self) -> LetterRow:
-        support = self.support
-        letters = np.arange(len(support.p_x))
-        if not self.exact:
-            return LetterRow(np.empty((0, 0)), letters)
-        if len(letters) <= FINEST or self.order == "free" or self.monotone is not None:
-            return LetterRow(support.P, letters)
-        bins = prebins(support.p_x, FINEST)
-        q = cluster_table(support, bins)
-        return LetterRow(q, bins, lost_in(q, support.P, bins))
+        self.bins: IntArray = np.arange(len(self.support.p_x))
+        """Of every letter, where letters are too many for a line."""
+        self.lost: Array | None = None
+        """What every bin loses of I(X;Y); None if a bin is a letter."""
+        if self.exact:
+            self.P: Array = self.support.P
+            """Masses p(x, y) of the letters, or bins of them, that are cut."""
+            if len(self.bins) > FINEST and order == "given" and monotone is None:
+                self.bins = prebins(self.support.p_x, FINEST)
+                self.P = cluster_table(self.support, self.bins)
+                self.lost = lost_in(self.P, self.support.P, self.bins)
 
     def cuts(self, most: int, least: float | None = None) -> Cuts:
         """The best intervals for all numbers of them up to ``most``."""
-        P, least = self.line.P, self.least if least is None else least
+        P, least = self.P, self.least if least is None else least
         if self.monotone is None:
             return sorted_cuts(P, most, least) if self.order == "free" else line_cuts(P, most, least)
         # What falls for the second y rises for the first.
@@ -316,9 +299,9 @@ class PartitionSearch:
     def bounds(self, cuts: Cuts, most: int) -> list[float]:
         """What no map of the kind exceeds with at most k clusters, for k = 1, ..., ``most``."""
         plain = [plain_bound(self.joint, k) for k in range(1, most + 1)]
-        if self.line.lost is not None:
-            fine = self._kept(line_cuts(self.line.P, 2 * most - 1), 2 * most - 1)[::2]
-            spilt = np.concatenate([[0.0], np.cumsum(np.sort(self.line.lost)[::-1])])
+        if self.lost is not None:
+            fine = self._kept(line_cuts(self.P, 2 * most - 1), 2 * most - 1)[::2]
+            spilt = np.concatenate([[0.0], np.cumsum(np.sort(self.lost)[::-1])])
             kept = [value + float(spilt[min(k, len(spilt) - 1)]) for k, value in enumerate(fine)]
         else:
             exact = self.least == 0.0 or (self.order == "given" and self.monotone is None)
@@ -334,23 +317,32 @@ class PartitionSearch:
     def made(self, labels: IntArray, upper_bound: float) -> HardPartition:
         """The partition; letters without mass are where their neighbours to the left are, or spread as p(z) where there is no order."""
         if self.order == "given":
-            left = np.maximum(np.cumsum(self.support.x) - 1, 0)
-            W = encoder_of(labels[left])
+            W = encoder_of(labels[np.maximum(np.cumsum(self.support.x) - 1, 0)])
         else:
-            labels = self._ordered(labels)
+            labels = numbered(labels)
+            if not self.two:  # two y: by the share of the second, as they come; more: by falling mass
+                mass = np.bincount(labels, self.support.p_x)
+                labels = np.argsort(np.argsort(-mass, kind="stable"))[labels]
             W = self.support.lift(encoder_of(labels))
-        bins = None if self.line.lost is None else len(self.line.P)
+        bins = None if self.lost is None else len(self.P)
         made = HardPartition(self.joint, sealed(W), upper_bound, self.order, bins)
         # The bound of what is exact is the value itself, whichever formula it was summed by.
-        return made if upper_bound >= made.iyz else HardPartition(self.joint, made.encoder, made.iyz, self.order, bins)
+        return made if upper_bound >= made.iyz else replace(made, upper_bound=made.iyz)
 
-    def _ordered(self, labels: IntArray) -> IntArray:
-        """Clusters by the share of the second of two y, as they come; of more y by falling mass."""
-        if self.two:
-            return numbered(labels)
-        labels = numbered(labels)
-        mass = np.bincount(labels, self.support.p_x)
-        return np.argsort(np.argsort(-mass, kind="stable"))[labels]
+    def every(self, most: int) -> list[tuple[IntArray, float]]:
+        """The labels of the best map to k clusters, and its bound, for each k = 1, 2, ... up to ``most``."""
+        if self.exact:
+            cuts = self.cuts(most)
+            bounds = self.bounds(cuts, len(cuts.lost) - 1)
+            return [(cuts.labels(k)[self.bins], bounds[k - 1]) for k in range(1, len(cuts.lost))]
+        maps = maps_of_all_sizes(self.support, most)
+        return [(maps[k], plain_bound(self.joint, k)) for k in sorted(maps)]
+
+
+def map_plane(q: Array) -> tuple[float, float]:
+    """H(Z) and I(Y;Z) of a hard map, from p(z, y); nats."""
+    h_z = float(entr(q.sum(axis=1)).sum())
+    return h_z, max(h_z + float(entr(q.sum(axis=0)).sum()) - float(entr(q).sum()), 0.0)
 
 
 class GroupChoice(NamedTuple):
@@ -478,27 +470,7 @@ def partition_curve(joint: Joint, *, clusters: int = 32, order: Order = "free") 
     most = whole_number("clusters", clusters)
     search = PartitionSearch(joint, order, None, 0.0)
     with one_blas_thread():
-        found = _exact(search, most) if search.exact else _searched(search, most)
-    labels = [one for one, _ in found]
-    points = [_point(search.support, one) for one in labels]
-    iyz, ixz = np.array(points).T
-    bound = np.maximum([bound for _, bound in found], iyz)
-    return PartitionCurve(joint, np.arange(1, len(found) + 1), iyz, ixz, bound, search, tuple(labels))
-
-
-def _exact(search: PartitionSearch, most: int) -> list[tuple[IntArray, float]]:
-    cuts = search.cuts(most)
-    bounds = search.bounds(cuts, len(cuts.lost) - 1)
-    return [(cuts.labels(k)[search.line.bins], bounds[k - 1]) for k in range(1, len(cuts.lost))]
-
-
-def _searched(search: PartitionSearch, most: int) -> list[tuple[IntArray, float]]:
-    maps = maps_of_all_sizes(search.support, most)
-    return [(maps[k], plain_bound(search.joint, k)) for k in sorted(maps)]
-
-
-def _point(support: Support, labels: IntArray) -> tuple[float, float]:
-    """I(Y;Z) and H(Z) of a map."""
-    q: Any = cluster_table(support, labels)
-    h_z = float(entr(q.sum(axis=1)).sum())
-    return max(support.h_y + h_z - float(entr(q).sum()), 0.0), max(h_z, 0.0)
+        found = search.every(most)
+    labels, bounds = zip(*found, strict=True)
+    ixz, iyz = np.array([map_plane(cluster_table(search.support, one)) for one in labels]).T
+    return PartitionCurve(joint, np.arange(1, len(found) + 1), iyz, ixz, np.maximum(bounds, iyz), search, labels)

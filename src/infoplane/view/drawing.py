@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..frontier.frontier import Frontier
+    from ..results import Trace
 
 
 # Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
@@ -190,6 +191,18 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         raise InvalidOptionError(f"a picture is written as one of {', '.join(sorted(known))}; found {target.name!r}.")
     with whole_file(target) as file:
         figure.savefig(file, format=kind, dpi=160)
+
+
+def trace_lines(trace: Trace) -> tuple[Any, dict[str, Array]]:
+    """The iterations of a trace, and its lines by name: NaN for what a logarithm cannot show, such as residuals where nothing is split."""
+    iterations = np.arange(1, len(trace) + 1) if trace.iteration is None else trace.iteration
+    lines = {
+        "|loss − final loss|, nats": np.abs(trace.loss - trace.loss[-1]),
+        "primal residual": trace.primal,
+        "dual residual": trace.dual,
+        "stationarity residual": trace.stationarity,
+    }
+    return iterations, {name: np.where(np.isfinite(v) & (v > 0), v, np.nan) for name, v in lines.items()}
 
 
 def require_matplotlib() -> None:

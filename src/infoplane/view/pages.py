@@ -55,6 +55,50 @@ QUESTIONS = (
 )
 
 
+TABLES: dict[Any, dict[str, str]] = {
+    "value": {
+        "z": "z{index}",
+        "share": "{p_z:.2%}",
+        "expected records": "{expected_records:.3g}",
+        "stands for": "{stands_for}",
+        "likelier secret": "{likelier_secret}",
+        "lift, bits": "{max_lift_bits:+.3f}",
+        "least lift, bits": "{min_lift_bits:+.3f}",
+    },
+    "secret": {
+        "secret": "{index}",
+        "share": "{prior:.2%}",
+        "largest lift, bits": "{max_lift_bits:+.3f}",
+        "least lift, bits": "{min_lift_bits:+.3f}",
+        "guessed right": "{guessed_right:.2%}",
+    },
+    "record": {
+        "record": "{x}",
+        "secret": "{secret}",
+        "expected records": "{records:.3g}",
+        "largest lift, bits": "{max_lift_bits:+.3f}",
+        "mean lift, bits": "{mean_lift_bits:+.3f}",
+        "guessed right": "{guessed_right:.2%}",
+    },
+    "attribute": {
+        "column": "{column}",
+        "value": "{value}",
+        "share": "{share:.2%}",
+        "largest lift, bits": "{max_lift_bits:+.3f}",
+        "guessed right": "{guessed_right:.2%}",
+        "guessed before": "{guessed_before:.2%}",
+        "told of it, bits": "{told_of_it_bits:.3f}",
+    },
+}
+"""The columns of the page's tables, by what an audit has a row for, and how each is written."""
+
+OF_RECORDS = (
+    "Lifts are those of a record's own secret, by its released value: the largest that it may get, and the mean."
+)
+
+OF_ATTRIBUTES = "Of the records with this value: the largest lift of any secret, and the share whose secret the best guess gets right."
+
+
 def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said: Sequence[str] = ()) -> bytes:
     """The page of an audit by measure, with the worst released values and every value of the secret; ``said`` comes first."""
     secret = ", ".join(joint.y_names)
@@ -68,29 +112,36 @@ def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said
         (str(name), f"{row.value:.4g} {row.unit}", row.direction, row.sentence, f"{row.formula}; {row.reference}")
         for name, row in found.iterrows()
     ]
+    values, secrets, records, attributes = (audit(joint, encoder, by=by) for by in TABLES)
+    attributes = attributes.sort_values("max_lift_bits", ascending=False, kind="stable")
+    lined = '<span class="line">&nbsp;</span></p>'
     parts = [
-        f"<h1>{_text(title)}</h1>",
         html_facts(facts),
         *(f"<p>{_text(sentence)}</p>" for sentence in said),
         f'<p class="warning">{_text(NOT_SAID)}</p>',
         "<h2>What it tells about the secret</h2>",
         f'<div class="measures">{html_table(columns, lines, left=(columns[0], *columns[2:]))}</div>',
         f"<h2>Released values, worst first</h2>{_order(joint)}",
-        _values(joint, encoder),
-        f"<h2>By value of the secret</h2>{_secrets(joint, encoder)}",
-        "<h2>Kinds of records, worst first</h2>",
-        _records(joint, encoder),
-        f"<h2>By value of what is released</h2>{_attributes(joint, encoder)}",
-        f"<h2>Threat model, to be filled in</h2>{_questions()}",
-        f'<h2>Review</h2><div class="box">{_signature()}</div>',
+        _listed(values, "value", ("stands for", "likelier secret"), more="value"),
+        f"<h2>By value of the secret</h2>{_listed(secrets, 'secret', ('secret',))}",
+        f"<h2>Kinds of records, worst first</h2>{_listed(records, 'record', ('record', 'secret'), OF_RECORDS, 'kind')}",
+        "<h2>By value of what is released</h2>",
+        _listed(attributes, "attribute", ("column", "value"), OF_ATTRIBUTES, "value", 2 * SHOWN),
+        '<h2>Threat model, to be filled in</h2><div class="box">',
+        *(f"<p>&#9744; {_text(one)} {lined}" for one in QUESTIONS),
+        '</div><h2>Review</h2><div class="box">',
+        *(f"<p>{one}: {lined}" for one in ("Purpose of the release", "Decision", "Name, date")),
+        "</div>",
     ]
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    head = (
-        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f"<title>{_text(title)}</title><style>{STYLE}</style>"
-    )
-    page = f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
-    return page.encode("utf-8", "backslashreplace")
+    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    return _page(_text(title), "".join(parts), STYLE, head).encode("utf-8", "backslashreplace")
+
+
+def _page(title: str, body: str, style: str, head: str = "") -> str:
+    """A whole page; ``title`` is escaped already."""
+    head = f'<meta charset="utf-8">{head}<title>{title}</title><style>{style}</style>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{title}</h1>{body}</body></html>\n'
 
 
 def _order(joint: Joint) -> str:
@@ -100,93 +151,16 @@ def _order(joint: Joint) -> str:
     return html_note(f"Below, {'; '.join(said)}.") if said else ""
 
 
-def _values(joint: Joint, encoder: Any) -> str:
-    values = audit(joint, encoder, by="value")
-    columns = ("z", "share", "expected records", "stands for", "likelier secret", "lift, bits", "least lift, bits")
-    rows = [
-        (
-            f"z{z}",
-            f"{row.p_z:.2%}",
-            f"{row.expected_records:.3g}",
-            row.stands_for,
-            row.likelier_secret,
-            f"{row.max_lift_bits:+.3f}",
-            f"{row.min_lift_bits:+.3f}",
-        )
-        for z, row in values.head(SHOWN).iterrows()
-    ]
-    more = _more(values, "value").strip()
-    return html_table(columns, rows, left=columns[3:5]) + (html_note(more) if more else "")
-
-
-def _secrets(joint: Joint, encoder: Any) -> str:
-    columns = ("secret", "share", "largest lift, bits", "least lift, bits", "guessed right")
-    rows = [
-        (
-            str(s),
-            f"{row.prior:.2%}",
-            f"{row.max_lift_bits:+.3f}",
-            f"{row.min_lift_bits:+.3f}",
-            f"{row.guessed_right:.2%}",
-        )
-        for s, row in audit(joint, encoder, by="secret").head(SHOWN).iterrows()
-    ]
-    return html_table(columns, rows, left=columns[:1])
-
-
-def _records(joint: Joint, encoder: Any) -> str:
-    found = audit(joint, encoder, by="record")
-    columns = ("record", "secret", "expected records", "largest lift, bits", "mean lift, bits", "guessed right")
-    rows = [
-        (
-            str(row.x),
-            str(row.secret),
-            f"{row.records:.3g}",
-            f"{row.max_lift_bits:+.3f}",
-            f"{row.mean_lift_bits:+.3f}",
-            f"{row.guessed_right:.2%}",
-        )
-        for row in found.head(SHOWN).itertuples()
-    ]
-    said = "Lifts are those of a record's own secret, by its released value: the largest that it may get, and the mean."
-    return html_table(columns, rows, left=columns[:2]) + html_note(said + _more(found, "kind"))
-
-
-def _attributes(joint: Joint, encoder: Any) -> str:
-    found = audit(joint, encoder, by="attribute").sort_values("max_lift_bits", ascending=False, kind="stable")
-    columns = ("column", "value", "share", "largest lift, bits", "guessed right", "guessed before", "told of it, bits")
-    rows = [
-        (
-            str(row.column),
-            str(row.value),
-            f"{row.share:.2%}",
-            f"{row.max_lift_bits:+.3f}",
-            f"{row.guessed_right:.2%}",
-            f"{row.guessed_before:.2%}",
-            f"{row.told_of_it_bits:.3f}",
-        )
-        for row in found.head(2 * SHOWN).itertuples()
-    ]
-    said = "Of the records with this value: the largest lift of any secret, and the share whose secret the best guess gets right."
-    return html_table(columns, rows, left=columns[:2]) + html_note(said + _more(found, "value", 2 * SHOWN))
-
-
-def _more(found: pd.DataFrame, what: str, shown: int = SHOWN) -> str:
-    """How many more there are than the page lists."""
-    more = len(found) - shown
-    return f" {counted(more, what)} with smaller lifts not shown." if more > 0 else ""
-
-
-def _questions() -> str:
-    lines = "".join(f'<p>&#9744; {_text(one)} <span class="line">&nbsp;</span></p>' for one in QUESTIONS)
-    return f'<div class="box">{lines}</div>'
-
-
-def _signature() -> str:
-    return "".join(
-        f'<p>{_text(one)}: <span class="line">&nbsp;</span></p>'
-        for one in ("Purpose of the release", "Decision", "Name, date")
-    )
+def _listed(
+    found: pd.DataFrame, by: str, left: Sequence[str], said: str = "", more: str = "", shown: int = SHOWN
+) -> str:
+    """The first rows as a table, and a note: what it says, and how many ``more`` of what there are."""
+    cells, first = TABLES[by], found.head(shown)
+    records: Any = zip(first.index, first.to_dict("records"), strict=True)
+    rows = [[cell.format(index=index, **row) for cell in cells.values()] for index, row in records]
+    if more and len(found) > shown:
+        said = f"{said} {counted(len(found) - shown, more)} with smaller lifts not shown.".strip()
+    return html_table(list(cells), rows, left=left) + (html_note(said) if said else "")
 
 
 def _text(text: str) -> str:
@@ -201,10 +175,7 @@ def encoding_page(encoder: BottleneckEncoder, target: str) -> str:
     """The page of a fitted encoder whose classes are those of the column ``target``."""
     title = f"Columns in groups that keep what predicts {label_text(target, 60)}"
     blocks = "".join(_block(one, tuple(encoder.classes_.tolist())) for one in encoder.features_)
-    head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{PLAIN_STYLE}</style>'
-    return (
-        f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{html.escape(title)}</h1>{blocks}</body></html>\n'
-    )
+    return _page(html.escape(title), blocks, PLAIN_STYLE)
 
 
 def _block(feature: EncodedFeature, classes: tuple[object, ...]) -> str:

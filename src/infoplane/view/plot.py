@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -36,6 +37,7 @@ from .drawing import (
     new_figure,
     save_figure,
     tidy,
+    trace_lines,
 )
 
 if TYPE_CHECKING:
@@ -130,122 +132,35 @@ def plot_plane(
         raise InvalidOptionError("a frontier without runs cannot be drawn.")
     if legend not in ("inside", "outside", None):
         raise InvalidOptionError(f'legend must be "inside", "outside" or None; found {legend!r}.')
-    ax = _new_plane(size, legend) if ax is None else ax
-    scale = SIZES["column"][0] / SIZES["page"][0] if size == "column" else 1.0
-    ixz = np.array([bits(run.plane.ixz) for run in frontier.runs])
-    iyz = np.array([bits(run.plane.iyz) for run in frontier.runs])
-    _frame(ax, frontier, ixz if systems is None else np.append(ixz, systems["ixz_bits"]))
-    _draw_bands(ax, frontier, enclosure, bands)
-    _chance(ax, frontier)
-    called = dict(labels or {})
-    runs_shown = line is False or (line is None and systems is None)
-    by_solver = _rows_by_group(frontier) if runs_shown else {}
-    palette = _palette(list(by_solver), colours, without=() if systems is None else (GIVEN_COLOUR,))
-    if by_solver:
-        _draw_runs(ax, frontier, ixz, iyz, by_solver, palette, called, scale)
-    drawn: dict[str, Any] = {"color": INK, "linewidth": 1.1, "alpha": 0.75, "label": "Pareto set"}
-    if not by_solver:
-        colour = _named_colour(colours, "frontier") or COLOURS[0]
-        drawn = {"color": colour, "linewidth": 1.8 * scale, "label": called.get("frontier", "frontier")}
-    pareto = frontier.pareto_rows()
-    ax.plot(ixz[pareto], iyz[pareto], zorder=3, **drawn)
-    _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
+    if ax is None:
+        width, height = _inches(size)
+        ax = new_axes(width + (1.6 if legend == "outside" else 0.0), height)
+    small = size == "column"
+    plane = _Plane(ax, frontier, SIZES["column"][0] / SIZES["page"][0] if small else 1.0, colours, dict(labels or {}))
+    plane.frame(plane.ixz if systems is None else np.append(plane.ixz, systems["ixz_bits"]))
+    if is_enclosed(frontier.runs) if enclosure is None else enclosure:
+        plane.enclosure("" if bands is None else "the frontier of this table, ")
+    if bands is not None:
+        plane.bands(bands)
+    if frontier.caution is not None:
+        plane.chance()
+    solvers = 0
+    if line is False or (line is None and systems is None):
+        solvers = plane.runs(without=() if systems is None else (GIVEN_COLOUR,))
+    plane.pareto(alone=solvers == 0)
+    if transitions == "grid":
+        transitions = transitions_on_the_grid(frontier.joint, frontier.best_answers())
+    plane.transitions(transitions, notation)
     if systems is not None:
-        own = _free_colour({*palette.values(), drawn["color"]})
-        gain, reach = -1.0 if frontier.hides_y else 1.0, (float(ixz.max()), float(iyz.max()))
-        _place(ax, systems, scale, gain, reach, colours, own, called.get("systems", "given, with its epsilon"))
-    _write_around(ax, title, xlabel, ylabel, small=size == "column")
+        plane.systems(systems)
+    plane.words(title, xlabel, ylabel, small)
     if legend is not None:
-        inside = ("best" if frontier.hides_y else "lower right") if legend == "inside" else None
-        _legend(ax, inside, "best of each parameter" if len(by_solver) > 1 else None, small=size == "column")
-    if systems is not None:
-        _name_systems(ax, systems, 8.0 * math.sqrt(scale))  # last, since where there is room depends on all else
+        plane.legend(legend == "outside", "best of each parameter" if solvers > 1 else None, small)
+    # Last, since where there is room depends on all else; more names than that would hide the plane.
+    if systems is not None and len(systems) <= 40:
+        names = [label_text(name, 24) for name in systems["system"]]
+        name_points(ax, systems[["ixz_bits", "iyz_bits"]].to_numpy(), names, 8.0 * math.sqrt(plane.scale))
     return ax
-
-
-def _free_colour(taken: set[str]) -> str:
-    """A colour for systems: their own, or the first that nothing else has."""
-    return next((one for one in (GIVEN_COLOUR, *COLOURS) if one not in taken), GIVEN_COLOUR)
-
-
-def _name_systems(ax: Axes, systems: Any, size: float) -> None:
-    if len(systems) <= 40:  # more names than that would hide the plane
-        xy = systems[["ixz_bits", "iyz_bits"]].to_numpy()
-        name_points(ax, xy, [label_text(name, 24) for name in systems["system"]], size)
-
-
-def _new_plane(size: str | tuple[float, float], legend: str | None) -> Axes:
-    width, height = _inches(size)
-    return new_axes(width + (1.6 if legend == "outside" else 0.0), height)
-
-
-def _rows_by_group(frontier: Frontier) -> dict[str, list[int]]:
-    """Who found them -> the rows of their runs, in the order of the legend."""
-    found: dict[str, list[int]] = {}
-    for row, group in enumerate(groups(frontier)):
-        found.setdefault(group, []).append(row)
-    return found
-
-
-def _write_around(ax: Axes, title: str | None, xlabel: str | None, ylabel: str | None, *, small: bool) -> None:
-    """The title and the names of the axes that were asked for, in small letters for a column of text."""
-    if xlabel is not None:
-        ax.set_xlabel(xlabel)
-    if ylabel is not None:
-        ax.set_ylabel(ylabel)
-    if title is not None:
-        ax.set_title(title, **TITLE)
-    if small:
-        ax.tick_params(labelsize="small")
-        ax.xaxis.label.set_fontsize("small")
-        ax.yaxis.label.set_fontsize("small")
-
-
-def _legend(ax: Axes, inside: str | None, title: str | None, *, small: bool) -> None:
-    """The legend: at a place inside the axes, or to the right of them."""
-    place: dict[str, Any] = {"loc": inside}
-    if inside is None:
-        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
-    text = "x-small" if small else "small"
-    ax.legend(**place, title=title, title_fontsize=text, alignment="left", fontsize=text, frameon=False)
-
-
-def _draw_runs(
-    ax: Axes,
-    frontier: Frontier,
-    ixz: Array,
-    iyz: Array,
-    by_solver: dict[str, list[int]],
-    palette: dict[str, str],
-    called: dict[str, str],
-    scale: float,
-) -> None:
-    """Every run, and larger the best of each parameter, solver by solver."""
-    alone, bests = len(by_solver) == 1, 0
-    for index, (solver, rows) in enumerate(by_solver.items()):
-        colour, marker = palette[solver], MARKERS[index % len(MARKERS)]
-        own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
-        best = [rows[answer.row] for answer in own.best_answers()]
-        bests += len(best)
-        label = called.get(solver, solver)
-        if alone:
-            label = f"{label}: best of each parameter" if solver in called else "best of each parameter"
-        if len(best) > MANY:
-            others = [row for row in rows if row not in set(best)]
-            _scatter(ax, frontier, ixz, iyz, others, colour, ".", size=3, alpha=0.3, zorder=2)
-            along = sorted(best, key=lambda row: (ixz[row], iyz[row]))
-            ax.plot(ixz[along], iyz[along], color=colour, linewidth=1.8 * scale, zorder=4 + index, label=label)
-            continue
-        _scatter(ax, frontier, ixz, iyz, rows, colour, marker, size=12 * scale, alpha=0.45, zorder=2)
-        # Solvers that end at the same point are drawn one inside the other, so that none is hidden.
-        area = (40.0 if alone else max(90.0 * 0.7**index, 14.0)) * scale
-        _scatter(ax, frontier, ixz, iyz, best, colour, marker, size=area, alpha=1.0, zorder=4 + index)
-        _legend_entry(ax, label, color=colour, marker=marker, markersize=6 * scale)
-    colour, marker = (next(iter(palette.values())), MARKERS[0]) if alone else (GREY, "o")
-    if len(ixz) > bests:
-        _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
-    if not all(run.status.converged for run in frontier.runs):
-        _legend_entry(ax, "hollow: not converged", color=colour, marker=marker, markersize=6, markerfacecolor="none")
 
 
 def _inches(size: str | tuple[float, float]) -> tuple[float, float]:
@@ -259,22 +174,219 @@ def _inches(size: str | tuple[float, float]) -> tuple[float, float]:
     return positive_number("the width", width), positive_number("the height", height)
 
 
-def _palette(
-    solvers: list[str], colours: Sequence[str] | Mapping[str, str] | None, without: Sequence[str] = ()
-) -> dict[str, str]:
-    """The colour of each solver; none of those ``without``, unless they are asked for."""
-    free = [colour for colour in COLOURS if colour not in without]
-    own = {solver: free[index % len(free)] for index, solver in enumerate(solvers)}
-    if isinstance(colours, Mapping):
-        return {solver: colours.get(solver, colour) for solver, colour in own.items()}
-    return own if not colours else {solver: colours[index % len(colours)] for index, solver in enumerate(solvers)}
+@dataclass
+class _Plane:
+    """A plane that is being drawn, and the parts of its picture."""
 
+    ax: Axes
+    frontier: Frontier
+    scale: float
+    """Of markers and lines."""
+    colours: Sequence[str] | Mapping[str, str] | None
+    called: dict[str, str]
+    """What the legend calls solvers, the frontier and the systems."""
 
-def _named_colour(colours: Sequence[str] | Mapping[str, str] | None, *names: str) -> str | None:
-    """The colour that was asked for by the first of these names that has one."""
-    if not isinstance(colours, Mapping):
-        return None
-    return next((colours[name] for name in names if name in colours), None)
+    def __post_init__(self) -> None:
+        self.ixz, self.iyz = (np.array([bits(run.plane[axis]) for run in self.frontier.runs]) for axis in (0, 1))
+        self.taken: set[str] = set()
+        """Colours that were used."""
+
+    def colour_of(self, *names: str) -> str | None:
+        """The colour that was asked for by the first of these names that has one."""
+        if not isinstance(self.colours, Mapping):
+            return None
+        return next((self.colours[name] for name in names if name in self.colours), None)
+
+    def entry(self, label: str, **style: Any) -> None:
+        """A line of the legend."""
+        self.ax.plot([], [], linestyle="none", label=label, **style)
+
+    def frame(self, x: Array) -> None:
+        """Limits, labels, title and the bounds I(Y;Z) <= min(I(X;Z), I(X;Y)); of tasks, I(U;Z) <= I(U;X)."""
+        ax, frontier = self.ax, self.frontier
+        one_target = frontier.runs[0].problem.single_target
+        told = frontier.joint if one_target else TaskJoint.of(frontier.joint).keep
+        bound = bits(told.mutual_information)
+        # A joint of independent X and Y, or one trivial run, still gets axes of positive length.
+        right, left = max(float(x.max()), bound if one_target else 0.0, 1e-3) * 1.06, 0.0
+        style: dict[str, Any] = {"color": GREY, "fontsize": "small", "va": "bottom", "clip_on": True}
+        if one_target:
+            # Runs that all lie far out, as a funnel's do, get the room; the axis then does not begin at 0.
+            near = float(x.min()) - 0.3 * float(np.ptp(x))
+            left = near if near >= 0.4 * right and np.ptp(x) >= 1e-3 * right else 0.0
+            ax.plot([0.0, bound, right], [0.0, bound, bound], color=GREY, linewidth=0.8, zorder=1, label="_bounds")
+            # Above the bounds there is nothing to cover.
+            ax.text(max(left, bound) + 0.02 * (right - left), bound * 1.015, "I(Y;Z) = I(X;Y)", ha="left", **style)
+            along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
+            ax.text(0.48 * bound, 0.5 * bound, "I(Y;Z) = I(X;Z)", ha="center", **along, **style)
+            names = "I(X;Z)  [bits]", "I(Y;Z)  [bits]"
+        else:
+            ax.axhline(bound, color=GREY, linewidth=0.8, zorder=1, label="_bounds")
+            ax.text(0.0, bound * 1.015, "I(U;Z) = I(U;X)", **style)
+            names = "told of what is hidden, I(S;Z)  [bits]", "kept, I(U;Z)  [bits]"
+        top = max(bound, 1e-3) * 1.14
+        ax.set_xlim(left - 0.02 * (right - left), right)
+        ax.set_ylim(-0.03 * top, top)
+        ax.set_xlabel(names[0])
+        ax.set_ylabel(names[1])
+        families = dict.fromkeys(run.problem.record.title for run in frontier.runs)
+        ax.set_title(f"Information plane: {', '.join(families)}", **TITLE)
+        tidy(ax)
+
+    def enclosure(self, about: str) -> None:
+        """Where the table's frontier is proven to lie."""
+        found = self.frontier.enclosure()
+        edges = found.low_bits, found.high_bits
+        self.ax.fill_between(found.ixz_bits, *edges, color=COLOURS[5], alpha=0.45, linewidth=0, zorder=1.5)
+        # The proven edge is drawn too: a band of a thousandth of a bit is thinner than a pixel.
+        label = f"{about}proven to {found.gap_bits:.1g} bits"
+        edge = edges[not found.hides_y]
+        self.ax.plot(found.ixz_bits, edge, color=COLOURS[5], linewidth=1.0, zorder=1.6, label=label)
+
+    def bands(self, bands: Bands) -> None:
+        """What is known of the population's frontier; a constant tells nothing, in every population."""
+        ixz, low, high = (np.concatenate([[0.0], one]) for one in (bands.ixz_bits, bands.low_bits, bands.high_bits))
+        label = f"the population's frontier: {100 * bands.confidence:g}% at each rate, {bands.records:,} records"
+        self.ax.fill_between(ixz, low, high, color=COLOURS[4], alpha=0.3, linewidth=0, zorder=1.2, label=label)
+        self.ax.plot(bands.ixz_bits, bands.centre_bits, color=COLOURS[4], linewidth=1.0, zorder=1.3)
+
+    def chance(self) -> None:
+        """Where some points have a caution, what chance shows at this size: a level of a bottleneck, what is added to a funnel's."""
+        joint = self.frontier.joint
+        records = counted(joint.records or 0, "record")
+        style: dict[str, Any] = {"color": INK, "linestyle": (0, (1, 2)), "zorder": 1.8, "linewidth": 1.2}
+        if not self.frontier.hides_y:
+            level = bits(chance_of(joint, None) or 0.0)
+            self.ax.axhline(level, label=f"chance alone, {records}: up to {level:.2g} bits", **style)
+            return
+        best = sorted((answer.run for answer in self.frontier.best_answers()), key=lambda run: run.ixz)
+        leaked = [bits(run.iyz + (chance_of(joint, run.encoder) or 0.0)) for run in best]
+        label = f"about what leaks in the population, {records}"
+        self.ax.plot([bits(run.ixz) for run in best], leaked, label=label, **style)
+
+    def runs(self, without: Sequence[str]) -> int:
+        """Every run, and larger the best of each parameter, solver by solver; how many there are. No solver has a colour ``without``."""
+        by_solver: dict[str, list[int]] = {}
+        for row, group in enumerate(groups(self.frontier)):
+            by_solver.setdefault(group, []).append(row)
+        free = [colour for colour in COLOURS if colour not in without]
+        if self.colours and not isinstance(self.colours, Mapping):
+            free = list(self.colours)
+        alone, bests, scale = len(by_solver) == 1, 0, self.scale
+        for index, (solver, rows) in enumerate(by_solver.items()):
+            colour, marker = self.colour_of(solver) or free[index % len(free)], MARKERS[index % len(MARKERS)]
+            self.taken.add(colour)
+            own = Frontier(self.frontier.joint, [self.frontier.runs[row] for row in rows])
+            best = [rows[answer.row] for answer in own.best_answers()]
+            bests += len(best)
+            label = self.called.get(solver, solver)
+            if alone:
+                label = f"{label}: best of each parameter" if solver in self.called else "best of each parameter"
+            if len(best) > MANY:
+                self.scatter([row for row in rows if row not in set(best)], colour, ".", 3, alpha=0.3, zorder=2)
+                along = sorted(best, key=lambda row: (self.ixz[row], self.iyz[row]))
+                style: dict[str, Any] = {"color": colour, "linewidth": 1.8 * scale, "zorder": 4 + index}
+                self.ax.plot(self.ixz[along], self.iyz[along], label=label, **style)
+                continue
+            self.scatter(rows, colour, marker, 12 * scale, alpha=0.45, zorder=2)
+            # Solvers that end at the same point are drawn one inside the other, so that none is hidden.
+            area = (40.0 if alone else max(90.0 * 0.7**index, 14.0)) * scale
+            self.scatter(best, colour, marker, area, alpha=1.0, zorder=4 + index)
+            self.entry(label, color=colour, marker=marker, markersize=6 * scale)
+        look: dict[str, Any] = {"color": colour if alone else GREY, "marker": MARKERS[0] if alone else "o"}
+        if len(self.ixz) > bests:
+            self.entry("every other run", markersize=3.5, alpha=0.5, **look)
+        if not all(run.status.converged for run in self.frontier.runs):
+            self.entry("hollow: not converged", markersize=6, markerfacecolor="none", **look)
+        return len(by_solver)
+
+    def scatter(self, rows: list[int], colour: str, marker: str, size: float, **style: Any) -> None:
+        """Markers of runs: filled where converged, hollow elsewhere."""
+        width = max(math.sqrt(size) / 6, 0.8)
+        for converged in (True, False):
+            some = [row for row in rows if self.frontier.runs[row].status.converged is converged]
+            face = colour if converged else "white"
+            look: dict[str, Any] = {"facecolors": face, "edgecolors": colour, "linewidths": width, **style}
+            self.ax.scatter(self.ixz[some], self.iyz[some], s=size, marker=marker, **look)
+
+    def pareto(self, alone: bool) -> None:
+        """The Pareto set: a thin line among the runs, or ``alone`` the frontier."""
+        style: dict[str, Any] = {"color": INK, "linewidth": 1.1, "alpha": 0.75, "label": "Pareto set"}
+        if alone:
+            colour = self.colour_of("frontier") or COLOURS[0]
+            style = {"color": colour, "linewidth": 1.8 * self.scale, "label": self.called.get("frontier", "frontier")}
+        self.taken.add(style["color"])
+        rows = self.frontier.pareto_rows()
+        self.ax.plot(self.ixz[rows], self.iyz[rows], zorder=3, **style)
+
+    def transitions(self, transitions: Sequence[Transition] | Literal["grid"], notation: str) -> None:
+        """Phase transitions: what changes, at which gamma, between which points; more than `MARKED` are strokes alone."""
+        if isinstance(transitions, str):
+            raise InvalidOptionError(f'transitions must be a list of them or "grid"; found {transitions!r}.')
+        middle, written = sum(self.ax.get_ylim()) / 2, bottleneck.notation(notation)
+        stroke: dict[str, Any] = {"color": COLOURS[4], "marker": "|", "zorder": 30, "label": "_transition"}
+        for transition in transitions:
+            ends = np.array([transition.below, transition.above]) / NATS_PER_BIT
+            x, y = ends.mean(axis=0)
+            if len(transitions) > MARKED:
+                self.ax.plot(x, y, linestyle="none", markersize=7, **stroke)
+                continue
+            self.ax.plot(*ends.T, linewidth=1.6, markersize=11, **stroke)
+            # Upright, since several may be close; towards the middle, where there is room.
+            self.ax.annotate(
+                f"{written.symbol} = {written.of(transition.gamma):.3g}: {transition.clusters_above} to "
+                f"{counted(transition.clusters_below, 'cluster')}",
+                (x, y),
+                xytext=(0, -9 if y > middle else 9),
+                textcoords="offset points",
+                rotation=90,
+                ha="center",
+                va="top" if y > middle else "bottom",
+                fontsize="x-small",
+                color=INK,
+                zorder=31,
+            )
+        if transitions:
+            self.entry("phase transition", color=COLOURS[4], marker="|", markersize=10)
+
+    def systems(self, systems: Any) -> None:
+        """Systems, each with its epsilon: what the best encoder with the same I(X;Z) has over it; all of that is shown."""
+        x, y = systems["ixz_bits"].to_numpy(), systems["iyz_bits"].to_numpy()
+        end = y + (-1.0 if self.frontier.hides_y else 1.0) * systems["epsilon_bits"].to_numpy()
+        # Their own colour, or the first that nothing else has.
+        own = next((one for one in (GIVEN_COLOUR, *COLOURS) if one not in self.taken), GIVEN_COLOUR)
+        drawn = [self.colour_of(str(name), "systems") or own for name in systems["system"]]
+        for at, colour in enumerate(drawn):
+            self.ax.plot((x[at], x[at]), (y[at], end[at]), color=colour, linewidth=0.7, alpha=0.8, zorder=20)
+        self.ax.scatter(x, end, s=8 * self.scale, color=drawn, zorder=21, linewidths=0.0)
+        shape: dict[str, Any] = {"marker": "D", "facecolors": drawn, "edgecolors": "white", "linewidths": 0.6}
+        self.ax.scatter(x, y, s=26 * self.scale, zorder=22, **shape)
+        self.ax.set_xlim(right=1.06 * max(float(self.ixz.max()), float(x.max()), 1e-3))
+        top = 1.12 * max(float(self.iyz.max()), float(y.max()), float(end.max()), 1e-3)
+        self.ax.set_ylim(-0.03 * top, top)
+        label = self.called.get("systems", "given, with its epsilon")
+        self.entry(label, color=self.colour_of("systems") or own, marker="D", markersize=5 * self.scale)
+
+    def words(self, title: str | None, xlabel: str | None, ylabel: str | None, small: bool) -> None:
+        """The title and the names of the axes that were asked for, in small letters for a column of text."""
+        if xlabel is not None:
+            self.ax.set_xlabel(xlabel)
+        if ylabel is not None:
+            self.ax.set_ylabel(ylabel)
+        if title is not None:
+            self.ax.set_title(title, **TITLE)
+        if small:
+            self.ax.tick_params(labelsize="small")
+            self.ax.xaxis.label.set_fontsize("small")
+            self.ax.yaxis.label.set_fontsize("small")
+
+    def legend(self, outside: bool, heading: str | None, small: bool) -> None:
+        """What was drawn, at a place inside the axes or to the right of them."""
+        where: dict[str, Any] = {"loc": "best" if self.frontier.hides_y else "lower right"}
+        if outside:
+            where = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+        text = "x-small" if small else "small"
+        self.ax.legend(**where, title=heading, title_fontsize=text, alignment="left", fontsize=text, frameon=False)
 
 
 def plot_planes(
@@ -308,19 +420,10 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
         raise InvalidOptionError("this run kept no trace; solve() records one, sweep() those of the best runs only.")
     if ax is None:
         ax = new_axes(6.4, 4.2)
-    trace = solution.trace
-    iterations = np.arange(1, len(trace) + 1) if trace.iteration is None else trace.iteration
-    lines: tuple[tuple[str, Array, str, float], ...] = (
-        ("|loss − final loss|, nats", np.abs(trace.loss - trace.loss[-1]), COLOURS[0], 1.8),
-        ("primal residual", trace.primal, COLOURS[1], 1.0),
-        ("dual residual", trace.dual, COLOURS[2], 1.0),
-        ("stationarity residual", trace.stationarity, COLOURS[3], 1.0),
-    )
-    for label, values, colour, width in lines:
-        # A method that splits nothing has residuals 0, which a logarithm cannot show.
-        seen = np.isfinite(values) & (values > 0)
-        if seen.any():
-            ax.plot(iterations, np.where(seen, values, np.nan), color=colour, linewidth=width, label=label)
+    iterations, lines = trace_lines(solution.trace)
+    for (label, values), colour, width in zip(lines.items(), COLOURS, (1.8, 1.0, 1.0, 1.0), strict=False):
+        if np.isfinite(values).any():
+            ax.plot(iterations, values, color=colour, linewidth=width, label=label)
     ax.set_yscale("log")
     ax.set_xlabel("iteration")
     ax.set_ylabel("distance to the end  [loss in nats]")
@@ -331,160 +434,3 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     if ax.lines:
         ax.legend(fontsize="small", frameon=False)
     return ax
-
-
-# -- drawing -----------------------------------------------------------------------------------------------------------
-
-
-def _frame(ax: Axes, frontier: Frontier, x: Array) -> None:
-    """Limits, labels, title and the bounds I(Y;Z) <= min(I(X;Z), I(X;Y)); of tasks, I(U;Z) <= I(U;X)."""
-    one_target = frontier.runs[0].problem.single_target
-    told = frontier.joint if one_target else TaskJoint.of(frontier.joint).keep
-    bound = bits(told.mutual_information)
-    # A joint of independent X and Y, or one trivial run, still gets axes of positive length.
-    right, left = max(float(x.max()), bound if one_target else 0.0, 1e-3) * 1.06, 0.0
-    style: dict[str, Any] = {"color": GREY, "fontsize": "small", "va": "bottom", "clip_on": True}
-    if one_target:
-        # Runs that all lie far out, as a funnel's do, get the room; the axis then does not begin at 0.
-        near = float(x.min()) - 0.3 * float(np.ptp(x))
-        left = near if near >= 0.4 * right and np.ptp(x) >= 1e-3 * right else 0.0
-        ax.plot([0.0, bound, right], [0.0, bound, bound], color=GREY, linewidth=0.8, zorder=1, label="_bounds")
-        # Above the bounds there is nothing to cover.
-        ax.text(max(left, bound) + 0.02 * (right - left), bound * 1.015, "I(Y;Z) = I(X;Y)", ha="left", **style)
-        along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
-        ax.text(0.48 * bound, 0.5 * bound, "I(Y;Z) = I(X;Z)", ha="center", **along, **style)
-        names = "I(X;Z)  [bits]", "I(Y;Z)  [bits]"
-    else:
-        ax.axhline(bound, color=GREY, linewidth=0.8, zorder=1, label="_bounds")
-        ax.text(0.0, bound * 1.015, "I(U;Z) = I(U;X)", **style)
-        names = "told of what is hidden, I(S;Z)  [bits]", "kept, I(U;Z)  [bits]"
-    top = max(bound, 1e-3) * 1.14
-    ax.set_xlim(left - 0.02 * (right - left), right)
-    ax.set_ylim(-0.03 * top, top)
-    ax.set_xlabel(names[0])
-    ax.set_ylabel(names[1])
-    families = dict.fromkeys(run.problem.record.title for run in frontier.runs)
-    ax.set_title(f"Information plane: {', '.join(families)}", **TITLE)
-    tidy(ax)
-
-
-def _draw_bands(ax: Axes, frontier: Frontier, enclosure: bool | None, bands: Bands | None) -> None:
-    """Where the table's frontier is proven to lie, and, in another colour, what is known of the population's."""
-    if is_enclosed(frontier.runs) if enclosure is None else enclosure:
-        found, about = frontier.enclosure(), "" if bands is None else "the frontier of this table, "
-        edges = found.low_bits, found.high_bits
-        ax.fill_between(found.ixz_bits, *edges, color=COLOURS[5], alpha=0.45, linewidth=0, zorder=1.5)
-        # The proven edge is drawn too: a band of a thousandth of a bit is thinner than a pixel.
-        label = f"{about}proven to {found.gap_bits:.1g} bits"
-        ax.plot(found.ixz_bits, edges[not found.hides_y], color=COLOURS[5], linewidth=1.0, zorder=1.6, label=label)
-    if bands is not None:
-        # A constant tells nothing, in every population.
-        ixz, low, high = (np.concatenate([[0.0], one]) for one in (bands.ixz_bits, bands.low_bits, bands.high_bits))
-        label = f"the population's frontier: {100 * bands.confidence:g}% at each rate, {bands.records:,} records"
-        ax.fill_between(ixz, low, high, color=COLOURS[4], alpha=0.3, linewidth=0, zorder=1.2, label=label)
-        ax.plot(bands.ixz_bits, bands.centre_bits, color=COLOURS[4], linewidth=1.0, zorder=1.3)
-
-
-def _chance(ax: Axes, frontier: Frontier) -> None:
-    """Where some points have a caution, what chance shows at this size: a level of a bottleneck, what is added to a funnel's points."""
-    if frontier.caution is None:
-        return
-    records = counted(frontier.joint.records or 0, "record")
-    style: dict[str, Any] = {"color": INK, "linestyle": (0, (1, 2)), "zorder": 1.8}
-    if not frontier.hides_y:
-        level = chance_of(frontier.joint, None)
-        assert level is not None  # else there were no caution
-        ax.axhline(bits(level), linewidth=1.2, label=f"chance alone, {records}: up to {bits(level):.2g} bits", **style)
-        return
-    best = sorted((answer.run for answer in frontier.best_answers()), key=lambda run: run.ixz)
-    added = [run.iyz + (chance_of(frontier.joint, run.encoder) or 0.0) for run in best]
-    label = f"about what leaks in the population, {records}"
-    ax.plot([bits(run.ixz) for run in best], [bits(one) for one in added], linewidth=1.2, label=label, **style)
-
-
-def _scatter(
-    ax: Axes,
-    frontier: Frontier,
-    ixz: Array,
-    iyz: Array,
-    rows: list[int],
-    colour: str,
-    marker: str,
-    *,
-    size: float,
-    alpha: float,
-    zorder: float,
-) -> None:
-    """Markers of runs: filled where converged, hollow elsewhere."""
-    for converged in (True, False):
-        some = [row for row in rows if frontier.runs[row].status.converged is converged]
-        ax.scatter(
-            ixz[some],
-            iyz[some],
-            s=size,
-            marker=marker,
-            facecolors=colour if converged else "white",
-            edgecolors=colour,
-            linewidths=max(math.sqrt(size) / 6, 0.8),
-            alpha=alpha,
-            zorder=zorder,
-        )
-
-
-def _mark(ax: Axes, transitions: Sequence[Transition] | Literal["grid"], notation: str) -> None:
-    """Phase transitions: what changes, at which gamma, between which points; more than `MARKED` are strokes alone."""
-    if isinstance(transitions, str):
-        raise InvalidOptionError(f'transitions must be a list of them or "grid"; found {transitions!r}.')
-    middle, written = sum(ax.get_ylim()) / 2, bottleneck.notation(notation)
-    few = len(transitions) <= MARKED
-    for transition in transitions:
-        ends = np.array([transition.below, transition.above]) / NATS_PER_BIT
-        x, y = ends.mean(axis=0)
-        if not few:
-            ax.plot(x, y, color=COLOURS[4], linestyle="none", marker="|", markersize=7, zorder=30, label="_transition")
-            continue
-        ax.plot(*ends.T, color=COLOURS[4], linewidth=1.6, marker="|", markersize=11, zorder=30, label="_transition")
-        # Upright, since several may be close; towards the middle, where there is room.
-        ax.annotate(
-            f"{written.symbol} = {written.of(transition.gamma):.3g}: {transition.clusters_above} to "
-            f"{counted(transition.clusters_below, 'cluster')}",
-            (x, y),
-            xytext=(0, -9 if y > middle else 9),
-            textcoords="offset points",
-            rotation=90,
-            ha="center",
-            va="top" if y > middle else "bottom",
-            fontsize="x-small",
-            color=INK,
-            zorder=31,
-        )
-    if transitions:
-        _legend_entry(ax, "phase transition", color=COLOURS[4], marker="|", markersize=10)
-
-
-def _place(
-    ax: Axes,
-    systems: Any,
-    scale: float,
-    gain: float,
-    reach: tuple[float, float],
-    colours: Sequence[str] | Mapping[str, str] | None,
-    own: str,
-    called: str,
-) -> None:
-    """Systems, each with its epsilon, gain times which is what the best encoder with the same I(X;Z) has over it; all of that is shown."""
-    x, y = systems["ixz_bits"].to_numpy(), systems["iyz_bits"].to_numpy()
-    end = y + gain * systems["epsilon_bits"].to_numpy()
-    drawn = [_named_colour(colours, str(name), "systems") or own for name in systems["system"]]
-    for at, colour in enumerate(drawn):
-        ax.plot((x[at], x[at]), (y[at], end[at]), color=colour, linewidth=0.7, alpha=0.8, zorder=20)
-    ax.scatter(x, end, s=8 * scale, color=drawn, zorder=21, linewidths=0.0)
-    ax.scatter(x, y, s=26 * scale, marker="D", facecolors=drawn, edgecolors="white", linewidths=0.6, zorder=22)
-    ax.set_xlim(right=1.06 * max(reach[0], float(x.max()), 1e-3))
-    top = 1.12 * max(reach[1], float(y.max()), float(end.max()), 1e-3)
-    ax.set_ylim(-0.03 * top, top)
-    _legend_entry(ax, called, color=_named_colour(colours, "systems") or own, marker="D", markersize=5 * scale)
-
-
-def _legend_entry(ax: Axes, label: str, **style: Any) -> None:
-    ax.plot([], [], linestyle="none", label=label, **style)

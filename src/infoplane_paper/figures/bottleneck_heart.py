@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from ..drawing import draw_multiples
-from ..methods import WAYS
-from ..plane_figures import Plane, explores_more, plane_table
-from ..verdict import Claim, Figure, Finding
+from ..methods import BASELINE, WAYS
+from ..plane_figures import Plane, asked, plane_figure
+from ..planes import spans_more
+from ..verdict import Claim, Finding
 
 SOLVERS = {"ib-1v": (128.0, 1.0)}
 """Penalty and relaxation."""
@@ -17,13 +15,12 @@ PLANE = Plane(
 )
 
 
-FIGURE = Figure(
+FIGURE = plane_figure(
+    [PLANE],
     name="bottleneck-heart",
     title="Information plane of the bottleneck, heart data",
     paper="ib-1v (c 128) spans the plane with more points of the frontier than Blahut-Arimoto, to be seen in [0, 0.5] bits.",
     where="Section V-C",
-    pieces=PLANE.pieces,
-    table=plane_table,
     claims=(
         Claim(
             "ib-1v-best-heart",
@@ -35,10 +32,7 @@ FIGURE = Figure(
         Claim(
             "ib-1v-spans-heart",
             "ib-1v spans more of the heart frontier than Blahut-Arimoto in [0, 0.5] bits",
-            partial(explores_more, title="heart", solver="ib-1v", high=0.5),
+            asked(spans_more, "heart", ("ib-1v", BASELINE), "certified", low=0.0, high=0.5),
         ),
     ),
-    see="One solver a panel, in grey the proven frontier: no encoder lies on its shaded side. A mark is the best converged run of one "
-    "parameter; circles: the authors' way; squares: our steps at the paper's c; crosses: with automatic c.",
-    redraw=partial(draw_multiples, planes=[PLANE]),
 )

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
-from ..drawing import draw_multiples
 from ..methods import BASELINE, WAYS
-from ..pieces import Piece
 from ..plane_figures import (
     Plane,
-    best_of_all,
-    comparable,
-    explores_more,
-    is_higher,
-    lower_somewhere,
-    plane_table,
+    are_comparable,
+    asked,
+    asked_of_losses,
+    is_best,
+    is_lower_somewhere,
+    plane_figure,
     stuck_on,
 )
-from ..planes import trapped
+from ..planes import higher, spans_more, trapped
 from ..runs import Runs
-from ..settings import Scale
-from ..verdict import Claim, Figure, Finding
+from ..verdict import Claim, Finding
 
 SOLVERS = {"ib-1": (16.0, 1.618), "ib-2": (64.0, 1.0), "ib-1v": (64.0, 1.0)}
 """Penalty and relaxation; the paper gives ib-1v no relaxation, 1 is ADMM."""
@@ -36,11 +32,6 @@ OPTIMAL = 1e-4
 """Bits within which a loss counts as the optimum: about a hundred times the gap of the certificates."""
 
 
-def pieces(scale: Scale) -> Sequence[Piece]:
-    """For both joints all methods, the certified optima, and the gradient runs under other settings."""
-    return [piece for plane in PLANES.values() for piece in plane.pieces(scale)]
-
-
 def is_trapped(runs: Runs, way: str) -> Finding:
     """Blahut-Arimoto against ib-1 at every gamma of the non-uniform data."""
     names = [f"non-uniform: {one}" for one in (BASELINE, f"ib-1, {way}", "certified")]
@@ -48,30 +39,29 @@ def is_trapped(runs: Runs, way: str) -> Finding:
     return trapped(theirs, ours, certified, (BASELINE, "ib-1"), OPTIMAL).on(*names)
 
 
-FIGURE = Figure(
+FIGURE = plane_figure(
+    [*PLANES.values()],
     name="bottleneck-planes",
     title="Information planes of the bottleneck, 3 x 3 data",
     paper="ib-1 (c 16, alpha 1.618), ib-2 (c 64, alpha 1) and ib-1v (c 64) mostly reach comparable points near the frontier; ib-1v has a "
     "local minimum near 0.8 bits (uniform) and in [0.85, 1.2] (non-uniform), ib-2 lies slightly low in [0.2, 0.6] (non-uniform). "
     "Blahut-Arimoto has points at local minima on the non-uniform data, and fewer points in [0, 0.4] bits.",
     where="Section V-C",
-    pieces=pieces,
-    table=plane_table,
     claims=(
         Claim(
             "comparable-frontiers",
             "ib-1, ib-2 and ib-1v mostly obtain comparable frontiers on the uniform data",
-            partial(comparable, title="uniform", solvers=("ib-1", "ib-2", "ib-1v")),
+            asked_of_losses(are_comparable, "uniform", ("ib-1", "ib-2", "ib-1v")),
         ),
         Claim(
             "ib-1-best-nonuniform",
             "ib-1 is the best of the three on the non-uniform data",
-            partial(best_of_all, title="non-uniform", solvers=("ib-1", "ib-2", "ib-1v")),
+            asked_of_losses(is_best, "non-uniform", ("ib-1", "ib-2", "ib-1v"), "ib-1"),
         ),
         Claim(
             "ba-better-in-places",
             "Blahut-Arimoto is slightly better than ib-1 in places, non-uniform data",
-            partial(lower_somewhere, title="non-uniform", solvers=(BASELINE, "ib-1")),
+            asked_of_losses(is_lower_somewhere, "non-uniform", (BASELINE, "ib-1"), BASELINE, "ib-1"),
         ),
         Claim(
             "mean-subtraction",
@@ -105,17 +95,14 @@ FIGURE = Figure(
             Claim(
                 f"ib-1-explores-{title.replace('-', '')}",
                 f"ib-1 finds more of the frontier than Blahut-Arimoto in [0, 0.4] bits, {title} data",
-                partial(explores_more, title=title, solver="ib-1", high=0.4),
+                asked(spans_more, title, ("ib-1", BASELINE), "certified", low=0.0, high=0.4),
             )
             for title in PLANES
         ),
         Claim(
             "ib-1-higher-near-one-bit",
             "ib-1 finds points above Blahut-Arimoto's near I(X;Z) = 1 bit on the uniform data",
-            partial(is_higher, title="uniform", solver="ib-1", low=0.9, high=1.1),
+            asked(higher, "uniform", ("ib-1", BASELINE), low=0.9, high=1.1),
         ),
     ),
-    see="One solver a panel, in grey the proven frontier: no encoder lies on its shaded side. A mark is the best converged run of one "
-    "parameter; circles: the authors' way; squares: our steps at the paper's c; crosses: with automatic c.",
-    redraw=partial(draw_multiples, planes=[*PLANES.values()]),
 )

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..drawing import COLOUR, Drawing, Row
+from ..drawing import COLOUR
 from ..methods import BASELINE, KINDS, WAYS, Method
 from ..pieces import Certified, Descent, Piece, Sweep
 from ..points import optimum
-from ..rates import draw_descents, linear, lowest_met, minimum, rate_table
+from ..rates import linear, lowest_met, minimum, rate_figure
 from ..runs import Runs
 from ..settings import BOTTLENECK_PENALTIES, Scale
-from ..verdict import Claim, Figure, Finding
+from ..verdict import Claim, Finding
 
 JOINT, GAMMA, CLUSTERS = "paper_uniform", 0.2, 4
 SOLVERS = {"ib-1": 16.0, "ib-2": 64.0}
@@ -58,20 +58,13 @@ def pieces(scale: Scale) -> Sequence[Piece]:
     return [*found, Descent(BASELINE, JOINT, "bottleneck", GAMMA, baseline, CLUSTERS)]
 
 
-def draw(runs: Runs) -> Drawing:
-    """The authors' way, and our improved ways with Blahut-Arimoto beside them."""
-    where = f"gamma = {GAMMA:g}, uniform data"
-    ours = {name(solver, kind): COLOUR[solver] for solver in SOLVERS for kind in ("majorise", "auto")}
-    panes = {
-        f"(a) the authors' way, {where}": {name(solver, "gradient"): COLOUR[solver] for solver in SOLVERS},
-        f"(b) our steps, {where}": {**ours, BASELINE: COLOUR[BASELINE]},
-    }
-    return draw_descents(runs, panes)
-
-
-def table(runs: Runs) -> list[Row]:
-    """One row per run."""
-    return rate_table(runs, [*(name(solver, kind) for solver in SOLVERS for kind in KINDS), BASELINE], GAMMA)
+PANES = {
+    f"(a) the authors' way, gamma = {GAMMA:g}, uniform data": {name(one, "gradient"): COLOUR[one] for one in SOLVERS},
+    f"(b) our steps, gamma = {GAMMA:g}, uniform data": {
+        **{name(one, kind): COLOUR[one] for one in SOLVERS for kind in ("majorise", "auto")},
+        BASELINE: COLOUR[BASELINE],
+    },
+}
 
 
 def is_linear(runs: Runs, way: str) -> Finding:
@@ -126,15 +119,16 @@ def is_minimum(runs: Runs, way: str) -> Finding:
     return replace(found, said=said).on(*names, *(ends("ib-1", one) for one in FEWER), "certified")
 
 
-FIGURE = Figure(
+FIGURE = rate_figure(
+    PANES,
+    [*(name(solver, kind) for solver in SOLVERS for kind in KINDS), BASELINE],
+    GAMMA,
     name="bottleneck-rate",
     title="Loss decrease of the bottleneck solvers, gamma = 0.2, uniform data",
     paper="From one start, the fastest configuration of ib-1 and of ib-2: first sub-linear, then linear near a stationary point. The "
     "minimum loss among the two is -0.324.",
     where="Section V-C",
     pieces=pieces,
-    draw=draw,
-    table=table,
     claims=(
         Claim(
             "linear-bottleneck",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
-from ..drawing import Row, draw_share_rows
 from ..methods import StepKind
-from ..pieces import Certified, Piece, Sweep
-from ..runs import Runs, with_other_settings
-from ..settings import BOTTLENECK_PENALTIES, FEW_TRIALS, LONG_LIMIT, Scale
-from ..shares import WAYS, Curve, compare, share_table, wider_range
-from ..verdict import Claim, Figure, Finding
+from ..pieces import Sweep
+from ..runs import Runs
+from ..settings import BOTTLENECK_PENALTIES, FEW_TRIALS, LONG_LIMIT
+from ..shares import WAYS, Curve, compare, share_figure, wider_range
+from ..verdict import Claim, Finding
 
 JOINT, GAMMA, CLUSTERS, TRIALS, ENOUGH = "paper_uniform", 0.2, 4, 100, 0.9
 LESS_TRIALS = 4
@@ -24,33 +22,12 @@ def curve(solver: str, alpha: float, kind: str) -> Curve:
     return Curve(JOINT, "bottleneck", GAMMA, CLUSTERS, solver, way, alpha, BOTTLENECK_PENALTIES, LONG_LIMIT)
 
 
-def curves(kind: str) -> list[Curve]:
-    """The paper's four, and ADMM-IB.
-
-    With gradient steps ADMM-IB is ib-1 at alpha 1: the gradient of its Bregman term is zero where a step begins.
-    """
-    four = [curve(solver, alpha, kind) for solver in ("ib-1", "ib-2") for alpha in (1.0, 2.0)]
-    return four if kind == "gradient" else [*four, curve("admm-ib", 1.0, kind)]
-
-
-def pieces(scale: Scale) -> Sequence[Piece]:
-    """One sweep per curve and penalty, and the optimum."""
-    base = [
-        sweep
-        for kind in WAYS
-        for one in curves(kind)
-        for sweep in one.sweeps(scale, min(TRIALS if kind == "gradient" else FEW_TRIALS, scale.many))
-    ]
-    return [
-        Certified("certified", JOINT, "bottleneck", (GAMMA,)),
-        *base,
-        *with_other_settings(base, scale, LESS_TRIALS, clusters=(2, 3)),
-    ]
-
-
-def table(runs: Runs) -> list[Row]:
-    """One row per curve and penalty."""
-    return share_table(runs, [one for kind in WAYS for one in curves(kind)])
+FOUR = [(solver, alpha) for solver in ("ib-1", "ib-2") for alpha in (1.0, 2.0)]
+CURVES = [
+    *((curve(*one, "gradient"), lambda scale: min(TRIALS, scale.many)) for one in FOUR),
+    *((curve(*one, "majorise"), lambda scale: min(FEW_TRIALS, scale.many)) for one in (*FOUR, ("admm-ib", 1.0))),
+]
+"""The paper's four, and ADMM-IB: with gradient steps ib-1 at alpha 1, as the gradient of its Bregman term is zero where a step begins."""
 
 
 def by_alpha(runs: Runs, way: str, solver: str) -> Finding:
@@ -80,14 +57,17 @@ RISES = (
 )
 """Of Solver II."""
 
-FIGURE = Figure(
+FIGURE = share_figure(
+    CURVES,
+    ENOUGH,
+    base=2,
+    less=LESS_TRIALS,
+    others=(2, 3),
     name="bottleneck-share",
     title="Convergence share of the bottleneck solvers, gamma = 0.2, uniform data",
     paper="To have 90% of 100 trials converge, alpha = 2 needs a smaller c than alpha = 1, for ib-1 and for ib-2; ib-1 needs a smaller c "
     "than ib-2. The solvers converge for a wider range of c than the earlier ADMM-IB.",
     where="Section V-C",
-    pieces=pieces,
-    table=table,
     claims=(
         *(
             Claim(
@@ -119,7 +99,4 @@ FIGURE = Figure(
             for solver in ("ib-1", "ib-2")
         ),
     ),
-    see="Shares of trials that converge, with 95% intervals, one panel per solver and way of running (gradient: the authors' way; "
-    "majorise: our steps); the dotted line is the share at which the paper compares.",
-    redraw=partial(draw_share_rows, enough=ENOUGH, base=2),
 )

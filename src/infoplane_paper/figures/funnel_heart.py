@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from ..drawing import draw_multiples
-from ..plane_figures import Plane, against_merging, compared, moved, plane_table
+from ..plane_figures import Plane, asked, moved, plane_figure
+from ..planes import leaks_less, recovers
 from ..runs import Runs
 from ..settings import HEART_BETAS, VISIBLE
-from ..verdict import Claim, Figure, Finding, all_of
+from ..verdict import Claim, Finding, all_of
 
 SOLVERS = {"pf-2": (7000.0, 1.618), "pf-2v": (128.0, 1.0)}
 """Penalty, which the paper gives, and relaxation, which are those of its other funnel planes."""
@@ -48,19 +46,18 @@ STOPPED = (
     "In the authors' way nearly all runs of the heart's funnel stop where they began: random starts would be compared."
 )
 
-FIGURE = Figure(
+FIGURE = plane_figure(
+    [PLANE],
     name="funnel-heart",
     title="Information plane of the funnel, heart data",
     paper="pf-2 (c 7000) leaks less than pf-2v (c 128); both reach perfect privacy, I(X;Z) > 0 with I(Y;Z) near 0; against Merge-Two the "
     "same trend as on the synthetic data: its points are recovered, and less leaks between them.",
     where="Section V-B",
-    pieces=PLANE.pieces,
-    table=plane_table,
     claims=(
         Claim(
             "pf-2-leaks-less-heart",
             "pf-2 performs better than pf-2v on the heart data",
-            partial(compared, title="heart", solvers=("pf-2", "pf-2v")),
+            asked(leaks_less, "heart", ("pf-2", "pf-2v")),
             stuck=STOPPED,
         ),
         Claim(
@@ -72,11 +69,8 @@ FIGURE = Figure(
         Claim(
             "funnel-recovers-heart",
             "pf-2 recovers Merge-Two's points on the heart data and leaks less elsewhere",
-            partial(against_merging, title="heart", solver="pf-2"),
+            asked(recovers, "heart", ("pf-2",), "Merge-Two"),
             stuck=STOPPED,
         ),
     ),
-    see="One solver a panel, in grey the proven frontier: no encoder lies on its shaded side. A mark is the best converged run of one "
-    "parameter; circles: the authors' way; squares: our steps at the paper's c; crosses: with automatic c.",
-    redraw=partial(draw_multiples, planes=[PLANE]),
 )

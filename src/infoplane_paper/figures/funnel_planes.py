@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
-from ..drawing import draw_multiples
-from ..pieces import Piece
-from ..plane_figures import (
-    Plane,
-    against_merging,
-    below_merging,
-    compared,
-    more_than_merging,
-    plane_table,
-    stuck_on,
-)
-from ..settings import FUNNEL_PENALTY, Scale
-from ..verdict import Claim, Figure
+from ..plane_figures import Plane, asked, plane_figure, stuck_on
+from ..planes import leaks_less, less_than_merging, more_points, recovers
+from ..settings import FUNNEL_PENALTY
+from ..verdict import Claim
 
 SOLVERS = {"pf-2": (FUNNEL_PENALTY, 1.618), "pf-2v": (FUNNEL_PENALTY, 1.0)}
 """Penalty, which is open, and relaxation."""
@@ -32,40 +22,34 @@ PLANES = {
 """By title; Section V's clusters, trials and grid of beta."""
 
 
-def pieces(scale: Scale) -> Sequence[Piece]:
-    """For both joints both solvers, Merge-Two, the certified optima, and the gradient runs under other settings."""
-    return [piece for plane in PLANES.values() for piece in plane.pieces(scale)]
-
-
-FIGURE = Figure(
+FIGURE = plane_figure(
+    [*PLANES.values()],
     name="funnel-planes",
     title="Information planes of the funnel, 3 x 3 data",
     paper="On the uniform data pf-2 (alpha 1.618) leaks less than pf-2v (alpha 1); on the non-uniform data pf-2v does, for I(X;Z) in [0.8, "
     "1.2] bits. Against Merge-Two the better solver has its points and leaks less between them; on the uniform data pf-2 has a "
     "local minimum near 0.9 bits.",
     where="Section V-B",
-    pieces=pieces,
-    table=plane_table,
     claims=(
         Claim(
             "pf-2-leaks-less-uniform",
             "pf-2 leaks less than pf-2v on the uniform data",
-            partial(compared, title="uniform", solvers=("pf-2", "pf-2v")),
+            asked(leaks_less, "uniform", ("pf-2", "pf-2v")),
         ),
         Claim(
             "pf-2v-leaks-less-nonuniform",
             "pf-2v leaks less than pf-2 on the non-uniform data for I(X;Z) in [0.8, 1.2] bits",
-            partial(compared, title="non-uniform", solvers=("pf-2v", "pf-2"), low=0.8, high=1.2),
+            asked(leaks_less, "non-uniform", ("pf-2v", "pf-2"), low=0.8, high=1.2),
         ),
         Claim(
             "funnel-below-merging-uniform",
             "pf-2 leaks less than Merge-Two in [0, 0.9] bits on the uniform data",
-            partial(below_merging, title="uniform", solver="pf-2", high=0.9),
+            asked(less_than_merging, "uniform", ("pf-2",), "Merge-Two", low=0.0, high=0.9),
         ),
         Claim(
             "funnel-recovers-nonuniform",
             "pf-2v recovers Merge-Two's points on the non-uniform data and leaks less elsewhere",
-            partial(against_merging, title="non-uniform", solver="pf-2v"),
+            asked(recovers, "non-uniform", ("pf-2v",), "Merge-Two"),
         ),
         Claim(
             "pf-2-stuck-uniform",
@@ -75,10 +59,7 @@ FIGURE = Figure(
         Claim(
             "funnel-more-points-uniform",
             "pf-2 has more points than Merge-Two in [0, 0.9] bits on the uniform data",
-            partial(more_than_merging, title="uniform", solver="pf-2", high=0.9),
+            asked(more_points, "uniform", ("pf-2",), "Merge-Two", low=0.0, high=0.9),
         ),
     ),
-    see="One solver a panel, in grey the proven frontier: no encoder lies on its shaded side. A mark is the best converged run of one "
-    "parameter; circles: the authors' way; squares: our steps at the paper's c; crosses: with automatic c.",
-    redraw=partial(draw_multiples, planes=[*PLANES.values()]),
 )

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..drawing import COLOURS, Drawing, Row
+from ..drawing import COLOURS
 from ..methods import KINDS, WAYS, Method
 from ..pieces import Certified, Descent, Piece
 from ..points import optimum
-from ..rates import draw_descents, linear, lowest_met, minimum, rate_table
+from ..rates import linear, lowest_met, minimum, rate_figure
 from ..runs import Runs
 from ..settings import Scale
-from ..verdict import Claim, Figure, Finding
+from ..verdict import Claim, Finding
 
 JOINT, BETA, CLUSTERS, PENALTY = "heart", 3.5, 17, 7000.0
 ALPHAS = {1.618: COLOURS[0], 2.0: COLOURS[1]}
@@ -43,21 +43,12 @@ def pieces(scale: Scale) -> Sequence[Piece]:
     return [Certified("certified", JOINT, "funnel", (BETA,)), *descents]
 
 
-def draw(runs: Runs) -> Drawing:
-    """Both relaxations in all ways of running."""
-    ways = {"(a) the authors' way": ("gradient",), "(b) our steps": ("majorise", "auto")}
-    panes = {
-        f"{words}: pf-2, beta = {BETA:g}, heart data": {
-            name(alpha, kind): colour for alpha, colour in ALPHAS.items() for kind in kinds
-        }
-        for words, kinds in ways.items()
+PANES = {
+    f"{words}: pf-2, beta = {BETA:g}, heart data": {
+        name(alpha, kind): colour for alpha, colour in ALPHAS.items() for kind in kinds
     }
-    return draw_descents(runs, panes)
-
-
-def table(runs: Runs) -> list[Row]:
-    """One row per run."""
-    return rate_table(runs, [name(alpha, kind) for alpha in ALPHAS for kind in KINDS], BETA)
+    for words, kinds in {"(a) the authors' way": ("gradient",), "(b) our steps": ("majorise", "auto")}.items()
+}
 
 
 def is_linear(runs: Runs, way: str) -> Finding:
@@ -72,14 +63,15 @@ def is_minimum(runs: Runs, way: str) -> Finding:
     return minimum(MINIMUM, lowest, *optimum(runs.points("certified"), BETA)).on(*names, "certified")
 
 
-FIGURE = Figure(
+FIGURE = rate_figure(
+    PANES,
+    [name(alpha, kind) for alpha in ALPHAS for kind in KINDS],
+    BETA,
     name="funnel-rate",
     title="Loss decrease of pf-2, beta = 3.5, c = 7000, heart data",
     paper="alpha = 1.618 and alpha = 2 at c = 7000: the loss decreases linearly; the minimum loss is -2.46.",
     where="Section V-B",
     pieces=pieces,
-    draw=draw,
-    table=table,
     claims=(
         Claim("linear-funnel", "pf-2: the loss decreases linearly near the end", is_linear),
         Claim(

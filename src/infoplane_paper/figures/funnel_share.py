@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
-from ..drawing import Row, draw_share_rows
 from ..methods import StepKind
-from ..pieces import Certified, Piece
-from ..runs import Runs, with_other_settings
-from ..settings import FUNNEL_FINE_PENALTIES, FUNNEL_SHARE_PENALTIES, LOW_PENALTIES, SHARE_LIMIT, Scale
-from ..shares import WAYS, Curve, compare, share_table
-from ..verdict import Claim, Figure, Finding
+from ..runs import Runs
+from ..settings import FUNNEL_FINE_PENALTIES, FUNNEL_SHARE_PENALTIES, LOW_PENALTIES, SHARE_LIMIT
+from ..shares import WAYS, Curve, compare, share_figure
+from ..verdict import Claim, Finding
 
 JOINT, BETA, CLUSTERS, ENOUGH = "heart", 3.5, 17, 0.8
 TRIALS = 2_000
@@ -36,23 +32,11 @@ def fine(alpha: float) -> Curve:
     return replace(curve(alpha, "gradient"), penalties=FUNNEL_FINE_PENALTIES, note=", fine")
 
 
-def pieces(scale: Scale) -> Sequence[Piece]:
-    """One sweep per curve and penalty, and the optimum."""
-    trials = {"gradient": min(TRIALS, scale.many), "majorise": scale.few}
-    base = [sweep for kind in WAYS for alpha in ALPHAS for sweep in curve(alpha, kind).sweeps(scale, trials[kind])]
-    finer = [sweep for alpha in ALPHAS for sweep in fine(alpha).sweeps(scale, min(FINE_TRIALS, scale.many))]
-    return [
-        Certified("certified", JOINT, "funnel", (BETA,)),
-        *base,
-        *with_other_settings(base, scale, LESS_TRIALS, clusters=(16,)),
-        *finer,
-    ]
-
-
-def table(runs: Runs) -> list[Row]:
-    """One row per curve and penalty."""
-    curves = [curve(alpha, kind) for kind in WAYS for alpha in ALPHAS] + [fine(alpha) for alpha in ALPHAS]
-    return share_table(runs, curves)
+CURVES = [
+    *((curve(alpha, "gradient"), lambda scale: min(TRIALS, scale.many)) for alpha in ALPHAS),
+    *((curve(alpha, "majorise"), lambda scale: scale.few) for alpha in ALPHAS),
+    *((fine(alpha), lambda scale: min(FINE_TRIALS, scale.many)) for alpha in ALPHAS),
+]
 
 
 def by_alpha(runs: Runs, way: str) -> Finding:
@@ -66,14 +50,17 @@ def by_alpha(runs: Runs, way: str) -> Finding:
     return Finding(finer.holds, said).on(*found.evidence, *finer.evidence)
 
 
-FIGURE = Figure(
+FIGURE = share_figure(
+    CURVES,
+    ENOUGH,
+    base=10,
+    less=LESS_TRIALS,
+    others=(16,),
     name="funnel-share",
     title="Convergence share of pf-2, beta = 3.5, heart data",
     paper="Over c in [1000, 8000] with 2,000 trials each, the smallest c at which 80% converge is lower for alpha = 2 than for "
     "alpha = 1.618.",
     where="Section V-B",
-    pieces=pieces,
-    table=table,
     claims=(
         Claim(
             "alpha-pf-2",
@@ -84,7 +71,4 @@ FIGURE = Figure(
             "Theorem 3's has the same form; alpha = 2 is excluded (docs/explanation/theory.md).",
         ),
     ),
-    see="Shares of trials that converge, with 95% intervals, one panel per solver and way of running (gradient: the authors' way; "
-    "majorise: our steps); the dotted line is the share at which the paper compares.",
-    redraw=partial(draw_share_rows, enough=ENOUGH, base=10),
 )

@@ -8,12 +8,12 @@ from infoplane.kernels.funnel_proof.capped_cell import (
     Prices,
     cell_bound,
     is_empty,
-    shrunk_by_bound,
     shrunk_by_rows,
     target_least,
     target_multiplier,
 )
 from infoplane.kernels.funnel_proof.capped_relaxation import EMPTY, SOLVED, completed, minimise, relaxed, tableau
+from infoplane.kernels.funnel_proof.relaxation import shrunk_by_bound
 
 
 def entropies(p):

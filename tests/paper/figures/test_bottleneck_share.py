@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from infoplane_paper.figures import bottleneck_share
+from infoplane_paper.shares import share_table
 from tiny import THREE, claim, made_runs, made_shares
 
 
@@ -36,6 +37,6 @@ def test_penalties_of_the_bottleneck():
         "ADMM-IB (ib-1, alpha 1, gradient)"
         in claim("bottleneck-share", "wider-than-admm-ib-2").ask(runs, "gradient").said
     )
-    rows = bottleneck_share.share_table(runs, [bottleneck_share.curve("ib-1", 2.0, "majorise")])
+    rows = share_table(runs, [bottleneck_share.curve("ib-1", 2.0, "majorise")])
     assert [row["converged"] for row in rows] == [0.0, 1.0, 1.0]
     assert all(row["interval_low"] <= row["converged"] <= row["interval_high"] for row in rows)

@@ -32,7 +32,7 @@ def test_a_linear_rate_is_drawn_straight_and_above_one_common_limit():
     names = [funnel_rate.name(alpha, kind) for alpha in funnel_rate.ALPHAS for kind in ("gradient", "majorise", "auto")]
     columns = {name: made_descent(-1 + 0.9**K, -1.0) for name in names}
     columns[names[0]] = made_descent(-0.2 + 0.9**K, -0.2)
-    ways = funnel_rate.draw(made_runs("funnel-rate", columns)).axes
+    ways = funnel_rate.FIGURE.draw(made_runs("funnel-rate", columns)).axes
     assert [(ax.get_xscale(), ax.get_yscale()) for ax in ways] == [("linear", "log")] * 2
     first = ways[0].lines[0].get_ydata()
     assert first[-1] == pytest.approx(0.8, abs=1e-6)  # levels off above the limit that all runs share

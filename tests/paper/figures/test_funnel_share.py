@@ -17,7 +17,7 @@ def test_penalties_of_the_funnel(two, golden, expected):
 
 
 def test_the_finer_grid_has_eight_values_an_octave_in_the_full_run():
-    names = {piece.name for piece in funnel_share.pieces(FULL)}
+    names = {piece.name for piece in funnel_share.FIGURE.pieces(FULL)}
     fine = [c for c in funnel_share.fine(2.0).penalties if funnel_share.fine(2.0).name(c) in names]
     assert len(fine) == 33
     assert np.allclose(np.diff(np.log2(fine)), 1 / 8)

@@ -98,30 +98,29 @@ class AllowedPosteriors:
 
     def _descended(self, lam: Array, aim: Point, used: Array, below: float, budget: Budget) -> Array:
         """Where local searches at prices lam end, those with g < below at the prices of the aim; each posterior once."""
-        prices, letter = self.channel.gather(lam)
-        slopes = np.vstack([self._tangents(prices, used), self._random(prices)])
-        self.rng.shuffle(slopes)
-        found = []
-        for first in range(0, len(slopes), PIECE):
-            found.append(self._ends(prices, aim.beta, slopes[first : first + PIECE]))
-            if budget.spent:
-                break
-        rows = np.vstack(found)
-        Q = np.zeros((self.channel.letters, len(rows)))
-        Q[letter] = rows.T
-        Q /= Q.sum(axis=0)
+        Q = self._ends(lam, aim.beta, used, budget)
         g = self.programme.costs(Q, aim.beta) - aim.lam @ Q
         _, distinct = np.unique(Q.round(DECIMALS), axis=1, return_index=True)
         good = distinct[g[distinct] < below]
         return Q[:, good[np.argsort(g[good])][: LIMITS.most_found]]
 
-    def _ends(self, prices: Array, beta: float, slopes: Array) -> Array:
-        """Where descents from the relaxations with these slopes end, a row each, those that found a posterior."""
-        found, values = np.zeros_like(slopes), np.empty(len(slopes))
+    def _ends(self, lam: Array, beta: float, used: Array, budget: Budget) -> Array:
+        """Where descents end that begin from the relaxations with the slopes of tangents at the columns in use, and random ones."""
+        prices, letter = self.channel.gather(lam)
+        slopes = np.vstack([self._tangents(prices, used), self._random(prices)])
+        self.rng.shuffle(slopes)
+        found, values = np.zeros_like(slopes), np.full(len(slopes), np.inf)
         lower = np.concatenate([np.zeros(len(prices)), self.caps.L])
         upper = np.concatenate([self.most, self.caps.U])
-        descend_within(self.channel.T, prices, beta, lower, upper, slopes, found, values)
-        return found[np.isfinite(values)]
+        for first in range(0, len(slopes), PIECE):
+            part = slice(first, first + PIECE)
+            descend_within(self.channel.T, prices, beta, lower, upper, slopes[part], found[part], values[part])
+            if budget.spent:
+                break
+        rows = found[np.isfinite(values)]
+        Q = np.zeros((self.channel.letters, len(rows)))
+        Q[letter] = rows.T
+        return np.asarray(Q / Q.sum(axis=0))
 
     def _tangents(self, prices: Array, used: Array) -> Array:
         """Slopes of g's tangents at the columns in use, floored at masses between 0.3 and 0.001."""

@@ -18,10 +18,10 @@ import numpy as np
 from ...information import Array, entr
 from ...kernels.funnel_proof.kept_boxes import THIN, descend_kept, weigh_kept_boxes
 from ...kernels.funnel_proof.search import WORTH
-from ...posterior.channel import EPS, LIMITS
+from ...posterior.channel import EPS
 from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
-from .allowed import DECIMALS, PIECE, AllowedPosteriors, Caps
+from .allowed import PIECE, AllowedPosteriors, Caps
 
 
 class BoxEffort(NamedTuple):
@@ -60,21 +60,17 @@ class AllowedTasks(AllowedPosteriors):
         """Rounding of a bound."""
         return self.channel.error(aim.lam, aim.beta + 1.0)[0]
 
-    def _descended(self, lam: Array, aim: Point, used: Array, below: float, budget: Budget) -> Array:
-        """Where local searches at prices lam end, those with g < below at the prices of the aim; each posterior once."""
+    def _ends(self, lam: Array, beta: float, used: Array, budget: Budget) -> Array:
+        """Where descents from the tangents of H(T_u q) end, at columns in use and at random p(u|z)."""
         some = self.rng.permutation(used.shape[1])[: EFFORT.random]
         begun = np.vstack([(self.T_u @ used[:, some]).T, self.rng.dirichlet(np.ones(len(self.T_u)), EFFORT.random)])
         found, values = np.zeros((len(begun), len(lam))), np.full(len(begun), np.inf)
         for first in range(0, len(begun), PIECE):
             part = slice(first, first + PIECE)
-            descend_kept(self.rows, len(self.T_s), lam, aim.beta, *self.within, begun[part], found[part], values[part])
+            descend_kept(self.rows, len(self.T_s), lam, beta, *self.within, begun[part], found[part], values[part])
             if budget.over:
                 break
-        Q = np.ascontiguousarray(found[np.isfinite(values)].T)
-        g = self.programme.costs(Q, aim.beta) - aim.lam @ Q
-        _, distinct = np.unique(Q.round(DECIMALS), axis=1, return_index=True)
-        good = distinct[g[distinct] < below]
-        return Q[:, good[np.argsort(g[good])][: LIMITS.most_found]]
+        return np.ascontiguousarray(found[np.isfinite(values)].T)
 
     def search(self, aim: Point, floor: float) -> TaskPricing:  # type: ignore[override]
         """By boxes of T_u q."""

@@ -16,9 +16,8 @@ import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
-from ...kernels.common.numerics import UNIT
 from ...kernels.task_proof.pairs import price_edges
-from ...posterior.task_columns import EdgeColumns, EdgePoint, TaskColumns, missing
+from ...posterior.task_columns import EdgeColumns, EdgePoint, TaskColumns, TaskPoint, missing
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget, Stopped
 from ..challenge import upheld
@@ -67,13 +66,29 @@ ROOM = 200_000
 """Violated edges that a round looks at."""
 
 
-def lagrangian_bound(form: TaskForm, hide: float, lam: Array, least: float) -> float:
-    """-keep H(U) + hide H(S) + lambda.p_x + least, rounded down."""
-    h_u, h_s = (math.fsum(entr(T @ form.p_x).tolist()) for T in (form.T_u, form.T_s))
-    n = len(form.whole.p_x) + len(form.T_u) + len(form.T_s)
-    size = form.keep * (h_u + 1.0) + hide * (h_s + 1.0) + float(np.abs(lam) @ form.p_x) + abs(least)
-    bound = -form.keep * h_u + hide * h_s + math.fsum((lam * form.p_x).tolist()) + least
-    return bound - 8.0 * (n + 64.0) * UNIT * size
+class Best(NamedTuple):
+    """The highest bound so far: of L, at its price of a cap r, less that price times r."""
+
+    at_cap: float = -math.inf
+    lower: float = -math.inf
+    """Of L itself."""
+    least: float = -math.inf
+    """The least f(q) - lambda.q that it claims"""
+    asked: Asked | None = None
+    """of this."""
+
+    def or_better(self, asked: Asked, least: float, cap: float | None) -> Best:
+        """What a least f(q) - lambda.q proves, if that is higher; else what there is."""
+        lower = box_bound(asked.form, asked.lam, least)
+        at_cap = lower - asked.form.hide * (cap or 0.0)
+        return Best(at_cap, lower, least, asked) if self.asked is None or at_cap > self.at_cap else self
+
+    def outcome(self, encoder: Array, rounds: int, Q: Array) -> TaskOutcome:
+        """After the challenge, from the columns of Q."""
+        assert self.asked is not None
+        said = upheld(self.asked, self.least, Q)
+        lower = -math.inf if said else self.lower
+        return TaskOutcome(encoder, lower, self.asked.form.hide, self.asked.lam, rounds, said)
 
 
 def seeded(
@@ -98,52 +113,45 @@ def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, c
 
     Values and bounds are of keep (I(U;Z) - ...) up to the same constant: with a cap r, L's bound at its price less hide r.
     """
-    finest, floor, rounds = tol / 4.0, 1e-3, 0
-    best: tuple[float, EdgePoint, float] | None = None
+    finest, floor, best = tol / 4.0, 1e-3, Best()
     found: EdgePoint | None = None
     pairs, met = np.empty((ROOM, 2), dtype=np.int64), np.empty((ROOM, 2))
-    T_u, T_s = np.ascontiguousarray(form.T_u), np.ascontiguousarray(form.T_s)
-    top = -math.inf
-    encoder: Array = np.ones((1, len(form.p_x)))
-    h_u = math.fsum(entr(T_u @ form.p_x).tolist())
-    for _ in range(EDGE_EFFORT.rounds):
+    h_u = math.fsum(entr(form.T_u @ form.p_x).tolist())
+    for rounds in range(1, EDGE_EFFORT.rounds + 1):  # noqa: B007
         try:
             found = columns.solve(cap)
         except InfoplaneError:
             if found is None:
                 raise
             break
-        rounds += 1
         budget.rounds_spent += 1
-        value = -form.keep * h_u + float(found.weights @ (form.keep * entr(columns.at(T_u)).sum(axis=0)))
-        if cap is None:
-            s = columns.at(T_s)
-            value += found.hide * float(found.weights @ (-entr(s).sum(axis=0) - columns.log_s @ s))
         encoder = columns.encoder(found.weights)
-        if math.isfinite(top):
-            floor = min(floor, max((value - top) / 50.0, finest))
-        least, count, some = price_edges(T_u, T_s, form.keep, found.hide, found.lam, floor, -0.25 * floor, pairs, met)
-        budget.cells_spent += some
-        least = min(least, 0.0) if count == 0 and least > 0.0 else least
-        bound = lagrangian_bound(form, found.hide, found.lam, least)
-        at_cap = bound - found.hide * (cap or 0.0)
-        if at_cap > top:
-            top, best = at_cap, (bound, found, least)
-        if value - top <= tol or budget.over:
+        value = -form.keep * h_u + float(found.weights @ (form.keep * entr(columns.at(form.T_u)).sum(axis=0)))
+        if cap is None:
+            s = columns.at(form.T_s)
+            value += found.hide * float(found.weights @ (-entr(s).sum(axis=0) - columns.log_s @ s))
+        if math.isfinite(best.at_cap):
+            floor = min(floor, max((value - best.at_cap) / 50.0, finest))
+        asked = Asked(form.at(found.hide), found.lam)
+        least, count, cells = priced_edges(asked, floor, pairs, met)
+        budget.cells_spent += cells
+        best = best.or_better(asked, least if count else min(least, 0.0), cap)
+        if value - best.at_cap <= tol or budget.over or (count == 0 and floor <= finest):
             break
         if count == 0:
-            if floor <= finest:
-                break
             floor = max(floor / 30.0, finest)
             continue
         if len(columns.x) > columns.first + EDGE_EFFORT.many * len(form.p_x) + 500:
             columns.trim(found, EDGE_EFFORT.kept)
         columns.add(*chosen(pairs[:count], met[:count], len(form.p_x)))
     assert found is not None
-    assert best is not None
-    lower, proof, claim = best
-    said = upheld(Asked(form.at(proof.hide), proof.lam), claim, columns.posteriors(found.weights))
-    return TaskOutcome(encoder, -math.inf if said else lower, proof.hide, proof.lam, rounds, said)
+    return best.outcome(encoder, rounds, columns.posteriors(found.weights))
+
+
+def priced_edges(asked: Asked, floor: float, pairs: IntArray, met: Array) -> tuple[float, int, int]:
+    """The least f(q) - lambda.q of all edges, as far as it is below -floor; how many are well on the way, and intervals gone through."""
+    form = asked.form
+    return price_edges(form.T_u, form.T_s, form.keep, form.hide, asked.lam, floor, -0.25 * floor, pairs, met)
 
 
 def chosen(pairs: IntArray, met: Array, letters: int) -> tuple[IntArray, IntArray, Array]:
@@ -191,7 +199,7 @@ def generate_columns(
 ) -> TaskOutcome:
     """Columns until the programme's value is within ``tol`` of the bound, or the budget is spent; under a cap if one is given."""
     h_u, h_s = (math.fsum(entr(T @ form.p_x).tolist()) for T in (form.T_u, form.T_s))
-    floor, top, best, found, misses = EFFORT.first_floor, -math.inf, None, None, 0
+    floor, best, found, misses = EFFORT.first_floor, Best(), None, 0
     for rounds in range(1, EFFORT.rounds + 1):  # noqa: B007
         try:
             found = columns.solve(cap, budget)
@@ -201,29 +209,16 @@ def generate_columns(
             break
         budget.rounds_spent += 1
         value = found.value - form.keep * h_u + (found.hide * h_s if cap is None else 0.0)
-        gap, share = value - top, 1.0 if best is None else EFFORT.near * 0.5**misses if misses < EFFORT.misses else 0.0
-        lam, hide = found.lam, found.hide
-        if columns.near is not None:
-            lam, hide = lam + share * (columns.near[0] - lam), hide + share * (columns.near[1] - hide)
-        here = form.at(hide)
-        new = np.column_stack(
-            [
-                _edges(here, lam, floor),
-                missing(here, lam, columns.Q[:, found.weights > 0.0], EFFORT.new, min(0.5 * gap, floor)),
-            ]
-        )
-        # Lowered until nothing that was met lies below.
-        asked = Asked(here, lam + min(float((here.f(new) - lam @ new).min(initial=0.0)), 0.0))
-        better, left = False, 0
-        if best is None or box_bound(here, asked.lam, 0.0) - hide * (cap or 0.0) > top or budget.over:
+        share = _share_of_best(best, misses)
+        new, asked = _met(form, columns, found, share, floor, value - best.at_cap)
+        before, left = best, 0
+        if best.asked is None or best.or_better(asked, 0.0, cap) is not best or budget.over:
             searched = search_boxes(asked, floor, budget, thorough=True)
-            lower, left = box_bound(here, asked.lam, searched.least), searched.left
-            new = np.column_stack([new, *searched.violating])
-            better = best is None or lower - hide * (cap or 0.0) > top
-            if better:
-                top, best = lower - hide * (cap or 0.0), (lower, asked, searched.least)
-                columns.near = asked.lam, hide
-        gap = value - top
+            left, new = searched.left, np.column_stack([new, *searched.violating])
+            best = best.or_better(asked, searched.least, cap)
+        better, gap = best is not before, value - best.at_cap
+        if better:
+            columns.near = asked.lam, asked.form.hide
         cuts = form.at(found.hide).f(new) - found.lam @ new
         lowest = float(cuts.min(initial=0.0))
         if gap <= tol or budget.over or (not (better or share or lowest < 0.0) and (left or floor <= 0.2 * tol)):
@@ -233,10 +228,27 @@ def generate_columns(
         columns.trim(found, 30.0 * gap)
         columns.add(new[:, cuts < 0.5 * gap])
     assert found is not None
-    assert best is not None
-    lower, asked, claim = best
-    said = upheld(asked, claim, columns.Q)
-    return TaskOutcome(found.encoder, -math.inf if said else lower, asked.form.hide, asked.lam, rounds, said)
+    return best.outcome(found.encoder, rounds, columns.Q)
+
+
+def _share_of_best(best: Best, misses: int) -> float:
+    """Of the best proven multipliers in those that columns are looked for at: less after every miss, none after many."""
+    if best.asked is None:
+        return 1.0
+    return EFFORT.near * 0.5**misses if misses < EFFORT.misses else 0.0
+
+
+def _met(
+    form: TaskForm, columns: TaskColumns, found: TaskPoint, share: float, floor: float, gap: float
+) -> tuple[Array, Asked]:
+    """New columns, looked for between the programme's multipliers and the best proven; and these, lowered until none of them lies below."""
+    lam, hide = found.lam, found.hide
+    if columns.near is not None:
+        lam, hide = lam + share * (columns.near[0] - lam), hide + share * (columns.near[1] - hide)
+    here = form.at(hide)
+    used = columns.Q[:, found.weights > 0.0]
+    new = np.column_stack([_edges(here, lam, floor), missing(here, lam, used, EFFORT.new, min(0.5 * gap, floor))])
+    return new, Asked(here, lam + min(float((here.f(new) - lam @ new).min(initial=0.0)), 0.0))
 
 
 def generate_any(form: TaskForm, Q: Array, tol: float, budget: Budget) -> TaskOutcome:
@@ -252,7 +264,7 @@ def _edges(form: TaskForm, lam: Array, floor: float) -> Array:
     if n > EFFORT.most_letters:
         return np.empty((n, 0))
     pairs, met = np.empty((ROOM, 2), dtype=np.int64), np.empty((ROOM, 2))
-    _, count, _ = price_edges(form.T_u, form.T_s, form.keep, form.hide, lam, floor, -0.25 * floor, pairs, met)
+    _, count, _ = priced_edges(Asked(form, lam), floor, pairs, met)
     x, y, t = (one[: EFFORT.pairs] for one in chosen(pairs[:count], met[:count], n))
     Q = np.zeros((n, len(x)))
     Q[x, np.arange(len(x))], Q[y, np.arange(len(x))] = 1.0 - t, t

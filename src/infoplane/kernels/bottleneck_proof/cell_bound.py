@@ -80,29 +80,11 @@ def room(T: Array) -> Work:
         for x in range(n_x):
             F[y, x] = T[y, x]
     a, v = np.empty((6, n_y)), np.empty((7, n))
+    Q, L, rows = np.empty((n, n)), np.empty((n, n)), np.empty((n, n_x))
     return Work(
-        a[0],
-        a[1],
-        a[2],
-        a[3],
-        np.empty(n_x),
-        F,
-        np.empty(n_x),
-        v[0],
-        v[1],
-        v[2],
-        v[3],
-        v[4],
-        v[5],
-        v[6],
-        np.empty((n, n)),
-        np.empty((n, n)),
-        np.empty((n, n_x)),
-        np.empty(n, dtype=np.int64),
-        np.empty(n, dtype=np.bool_),
-        a[4],
-        a[5],
-    )
+        a[0], a[1], a[2], a[3], np.empty(n_x), F, np.empty(n_x), v[0], v[1], v[2], v[3], v[4], v[5], v[6], Q, L, rows,
+        np.empty(n, dtype=np.int64), np.empty(n, dtype=np.bool_), a[4], a[5],
+    )  # fmt: skip
 
 
 @regrouped

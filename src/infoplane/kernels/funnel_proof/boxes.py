@@ -21,24 +21,40 @@ from ...runtime.compiling import entry, part
 from ..common.numerics import EPS
 from ..common.rows import Integers, copy_row
 from .recheck import BoxTrail, Levels, followed, leaves_out
-from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, entropy, excluded, phi, slope_of_last, smoothed_logs, step_length
+from .relaxation import (
+    LOOK,
+    ROUNDS,
+    SHRUNK,
+    STEPS,
+    entropy,
+    fill_sharp,
+    fill_tangents,
+    known_enough,
+    letter_to_cut,
+    move,
+    phi,
+    place_inside,
+    shrunk_by_bound,
+    slope_of_last,
+    smoothed_logs,
+    step_length,
+    worth,
+)
 from .search import (
     BETA,
     CELLS,
     ERROR,
     FLOOR,
-    LEAST,
-    LOST,
     MISTAKES,
     RANK,
     RELATIVE,
-    SINCE,
-    UNPAID,
     WAITING,
+    count_cell,
     enough,
     explore,
-    pop,
-    push,
+    give_up,
+    let_wait,
+    next_cell,
 )
 
 
@@ -88,88 +104,83 @@ class BoxRoom(NamedTuple):
 def room(search: PosteriorBoxes) -> BoxRoom:
     """Room for one cell."""
     n, m = search.T.shape
-    whole = np.int64
+    a, v = np.empty((10, n)), np.empty((4, m))
+    active, top = np.empty(n, np.int64), np.empty(search.tally[RANK] + 1, np.int64)
     return BoxRoom(
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n, whole),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m),
-        np.empty(search.tally[RANK] + 1, whole),
-        np.empty((n, 2)),
-        np.empty(1),
-    )
+        a[0], a[1], a[2], active, a[3], a[4], a[5], a[6], a[7], a[8], a[9], v[0], v[1], v[2], v[3], top, np.empty((n, 2)), np.empty(1)
+    )  # fmt: skip
+
+
+@part
+def largest_free(l: Array, b: Array, spare: int, top: Integers) -> int:
+    """The spare + 1 largest b among letters that may be 0, largest first, into top; how many. Without a spare one they are all 0."""
+    count = 0
+    for x in range(l.size):
+        if l[x] == 0.0 and b[x] > 0.0:
+            if spare == 0:
+                b[x] = 0.0
+            elif count <= spare or b[x] > b[top[spare]]:
+                i = min(count, spare)
+                while i > 0 and b[top[i - 1]] < b[x]:
+                    top[i] = top[i - 1]
+                    i -= 1
+                top[i] = x
+                count = min(count + 1, spare + 1)
+    return count
+
+
+@part
+def lowered(l: Array, b: Array, least: float, slack: float) -> bool:
+    """q_x <= 1 - (what all others have at least); whether that changes much."""
+    changed = False
+    for x in range(l.size):
+        ceiling = 1.0 - (least - l[x]) + slack
+        if b[x] > 0.0 and ceiling < b[x]:
+            changed = changed or ceiling < 0.95 * b[x]
+            b[x] = max(ceiling, 0.0)
+    return changed
+
+
+@part
+def raised(l: Array, b: Array, most: float, slack: float, top: Integers, used: int, runner_up: float) -> bool:
+    """q_x >= 1 - (what all others have at most); whether that changes much. Of the free letters the first in top count, or the next."""
+    changed = False
+    for x in range(l.size):
+        others = most - b[x] if l[x] > 0.0 else most
+        if l[x] == 0.0:
+            for i in range(used):
+                if top[i] == x:
+                    others = most - b[x] + runner_up
+        base = 1.0 - others - slack * (1.0 + most)
+        if base > l[x]:
+            changed = changed or l[x] == 0.0
+            l[x] = base
+    return changed
 
 
 @part
 def propagate(l: Array, b: Array, r: int, top: Integers) -> bool:
     """Shrink a box, rounding outward, by sum q = 1 and at most r letters in use; False if nothing is left."""
-    n = l.size
+    slack = 4.0 * (r + 4) * EPS
     for _ in range(3):
-        positive, sum_l, sum_b = 0, 0.0, 0.0
-        for x in range(n):
+        spare, least, most = r, 0.0, 0.0
+        for x in range(l.size):
             if l[x] > b[x]:
                 return False
             if l[x] > 0.0:
-                positive += 1
-                sum_l += l[x]
-                sum_b += b[x]
-        if positive > r:
+                spare, least, most = spare - 1, least + l[x], most + b[x]
+        if spare < 0:
             return False
-        spare = r - positive
-        # The spare + 1 largest b among letters that may be 0.
-        count = 0
-        for x in range(n):
-            if l[x] == 0.0 and b[x] > 0.0:
-                if spare == 0:
-                    b[x] = 0.0
-                    continue
-                i = count if count <= spare else spare
-                if count <= spare or b[x] > b[top[spare]]:
-                    while i > 0 and b[top[i - 1]] < b[x]:
-                        top[i] = top[i - 1]
-                        i -= 1
-                    top[i] = x
-                    count = min(count + 1, spare + 1)
-        most = sum_b
-        for i in range(min(count, spare)):
+        count = largest_free(l, b, spare, top)
+        used = min(count, spare)
+        for i in range(used):
             most += b[top[i]]
-        slack = 4.0 * (r + 4) * EPS
-        most = most * (1.0 + slack)
-        least = sum_l * (1.0 - slack)
+        most, least = most * (1.0 + slack), least * (1.0 - slack)
         if most < 1.0 or least > 1.0:
             return False
         runner_up = b[top[spare]] if count > spare else 0.0
-        changed = False
-        for x in range(n):
-            if b[x] > 0.0:
-                ceiling = 1.0 - (least - l[x]) + slack
-                if ceiling < b[x]:
-                    changed = changed or ceiling < 0.95 * b[x]
-                    b[x] = max(ceiling, 0.0)
-        for x in range(n):
-            if l[x] > 0.0:
-                others = most - b[x]
-            else:
-                others = most
-                for i in range(min(count, spare)):
-                    if top[i] == x:
-                        others = most - b[x] + runner_up
-            base = 1.0 - others - slack * (1.0 + most)
-            if base > l[x]:
-                changed = changed or l[x] == 0.0
-                l[x] = base
-        if not changed:
+        changed = lowered(l, b, least, slack)
+        if not (raised(l, b, most, slack, top, used, runner_up) or changed):
             break
     return True
 
@@ -211,14 +222,10 @@ def prepare(search: PosteriorBoxes, work: BoxRoom) -> int:
 @part
 def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
     """Log v into w, beta T.w and the relaxation's slope at every active letter into tangent and c."""
-    beta, m = search.number[BETA], work.w.size
     smoothed_logs(work.u, work.w)
+    fill_tangents(search.T, work.w, search.number[BETA], work.active, count, work.tangent)
     for i in range(count):
         x = work.active[i]
-        tangent = 0.0
-        for y in range(m):
-            tangent += search.T[x, y] * work.w[y]
-        work.tangent[x] = beta * tangent
         work.c[x] = work.line[x] + work.tangent[x]
 
 
@@ -246,83 +253,57 @@ def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
 
 
 @part
-def relaxed(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
-    """Minimise the relaxation by moves between two letters; B. Stops early if the cell is done, or cannot be."""
-    beta, floor, m = search.number[BETA], search.number[FLOOR], work.u.size
-    q, c, T = work.q, work.c, search.T
-    best = -np.inf
-    for step in range(STEPS + 1):
-        slopes(search, work, count)
-        up = down = -1
-        for i in range(count):
-            x = work.active[i]
-            if q[x] < work.b[x] and (up < 0 or c[x] < c[up]):
-                up = x
-        # Of the letters to take from, that with the largest fall by a quadratic model.
-        gain = 0.0
-        for y in range(m):
-            work.sharp[y] = 1.0 / (work.u[y] + 1e-9)
-        if up >= 0:
-            for i in range(count):
-                x = work.active[i]
-                if q[x] > work.l[x] and c[x] > c[up]:
-                    bend = 0.0
-                    for y in range(m):
-                        d = T[x, y] - T[up, y]
-                        bend += d * d * work.sharp[y]
-                    fall = c[x] - c[up]
-                    # No more than all of it can be moved.
-                    move = min(q[x] - work.l[x], fall / (beta * bend + 1e-300))
-                    worth = fall * move - 0.5 * beta * bend * move * move
-                    if worth > gain:
-                        gain, down = worth, x
-        last = down < 0 or step == STEPS or gain < 1e-12
-        if last or step % LOOK == LOOK - 1:
-            value = 0.0
-            for i in range(count):
-                x = work.active[i]
-                secant = work.h_l[x] + (work.line[x] + search.lam[x]) * (q[x] - work.l[x])
-                value += secant - search.lam[x] * q[x]
-            for y in range(m):
-                value -= beta * entropy(work.u[y])
-            best = bounded(search, work, count)
-            # If the relaxation itself is below the floor, a tenth of the distance is exact enough.
-            if last or best >= floor or (value < floor and value - best < 0.1 * (floor - value)):
-                break
-        for y in range(m):
-            work.D[y] = T[up, y] - T[down, y]
-        most = min(work.b[up] - q[up], q[down] - work.l[down])
-        t = step_length(work.u, work.D, work.line[up] - work.line[down], beta, most)
-        if t <= 0.0:
-            best = bounded(search, work, count)
-            break
-        q[up] = work.b[up] if t >= work.b[up] - q[up] else q[up] + t
-        q[down] = work.l[down] if t >= q[down] - work.l[down] else q[down] - t
-        for y in range(m):
-            work.u[y] = max(work.u[y] + t * work.D[y], 0.0)
-    return best
+def best_move(search: PosteriorBoxes, work: BoxRoom, count: int) -> tuple[int, int]:
+    """The letter of least slope that can take mass, and that to take it from: the one that wins most; -1 if nothing wins 1e-12."""
+    q, c, up, down, gain = work.q, work.c, -1, -1, 1e-12
+    for i in range(count):
+        x = work.active[i]
+        if q[x] < work.b[x] and (up < 0 or c[x] < c[up]):
+            up = x
+    fill_sharp(work.u, work.sharp)
+    for i in range(count):
+        x = work.active[i]
+        if up >= 0 and q[x] > work.l[x] and c[x] > c[up]:
+            won = worth(search.T, up, x, work.sharp, search.number[BETA], c[x] - c[up], q[x] - work.l[x])
+            if won > gain:
+                gain, down = won, x
+    return up, down
 
 
 @part
-def reduced(search: PosteriorBoxes, work: BoxRoom, count: int, bound: float) -> float:
-    """Shrink every range by phi_x(q_x) - M_x <= floor - B; the share of the widths that went."""
-    rho = (search.number[FLOOR] - bound) * (1.0 + 4.0 * EPS)
-    before, after = 0.0, 0.0
+def value_of_relaxation(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
+    """sum_x (secant of h at q_x) - lambda.q - beta H(u)."""
+    value = 0.0
     for i in range(count):
         x = work.active[i]
-        l, b = work.l[x], work.b[x]
-        before += b - l
-        level = work.least[x] + rho + 4.0 * EPS * (abs(work.least[x]) + rho)
-        t1, t2 = excluded(work.k[x], l, b, level)
-        if t1 < t2:
-            if t1 <= l:
-                work.l[x] = t2
-            elif t2 >= b:
-                work.b[x] = t1
-            else:
-                work.cut[x, 0], work.cut[x, 1] = t1, t2
-        after += work.b[x] - work.l[x]
-    return (before - after) / before if before > 0.0 else 0.0
+        value += work.h_l[x] + (work.line[x] + search.lam[x]) * (work.q[x] - work.l[x]) - search.lam[x] * work.q[x]
+    for y in range(work.u.size):
+        value -= search.number[BETA] * entropy(work.u[y])
+    return value
+
+
+@part
+def relaxed(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
+    """Minimise the relaxation by moves between two letters; B. Stops early if the cell is done, or cannot be."""
+    q, l, b = work.q, work.l, work.b
+    for step in range(STEPS + 1):
+        slopes(search, work, count)
+        up, down = best_move(search, work, count)
+        last = down < 0 or step == STEPS
+        if last or step % LOOK == LOOK - 1:
+            best = bounded(search, work, count)
+            if last or known_enough(best, value_of_relaxation(search, work, count), search.number[FLOOR]):
+                return best
+        for y in range(work.D.size):
+            work.D[y] = search.T[up, y] - search.T[down, y]
+        most = min(b[up] - q[up], q[down] - l[down])
+        t = step_length(work.u, work.D, work.line[up] - work.line[down], search.number[BETA], most)
+        if t <= 0.0:
+            break
+        q[up] = b[up] if t >= b[up] - q[up] else q[up] + t
+        q[down] = l[down] if t >= q[down] - l[down] else q[down] - t
+        move(work.u, work.D, t)
+    return bounded(search, work, count)
 
 
 @part
@@ -336,7 +317,7 @@ def settle(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail) -> None:
             return
         count = prepare(search, work)
         found = relaxed(search, work, count)
-        share = reduced(search, work, count, found) if found < floor else 0.0
+        share = shrunk_by_bound(work.l, work.b, work.k, work.least, floor - found, work.cut) if found < floor else 0.0
         trail.nu[row], trail.bound[row] = work.nu[0], found
         copy_row(work.w, trail.w[row])
         copy_row(work.l, trail.l[row])
@@ -348,57 +329,38 @@ def settle(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail) -> None:
 
 @part
 def place_of_cut(search: PosteriorBoxes, work: BoxRoom, levels: Levels) -> tuple[int, float, float]:
-    """The letter whose secant is furthest below h where the relaxation is least, and what to leave out of its range."""
-    best, letter = 0.0, -1
-    for x in range(work.l.size):
-        l, b, q = work.l[x], work.b[x], min(max(work.q[x], work.l[x]), work.b[x])
-        if b > l:
-            h_l = entropy(l)
-            lost = entropy(q) - h_l - (entropy(b) - h_l) * (q - l) / (b - l)
-            if lost > best:
-                best, letter = lost, x
-    if letter < 0 or best < 1e-12:
-        widest = 0.0
-        for x in range(work.l.size):
-            if work.b[x] - work.l[x] > widest:
-                widest, letter = work.b[x] - work.l[x], x
+    """The letter whose secant is furthest below h where the relaxation is least, and what to leave out of its range; NaN if nothing can."""
+    letter = letter_to_cut(work.l, work.b, work.q)
     if letter < 0:
-        return -1, 0.0, 0.0
+        return 0, np.nan, np.nan
     l, b = work.l[letter], work.b[letter]
     t1, t2 = max(work.cut[letter, 0], l), min(work.cut[letter, 1], b)
     if t1 < t2:
         if leaves_out(levels, letter, t1, t2):
             return letter, t1, t2
         search.tally[MISTAKES] += 1
-    t = 0.5 * (work.q[letter] + 0.5 * (l + b))
-    t = min(max(t, l + 0.1 * (b - l)), b - 0.1 * (b - l))
-    return (letter, t, t) if l < t < b else (-1, 0.0, 0.0)
+    t = place_inside(l, b, work.q[letter])
+    return letter, t, t
 
 
 @part
 def keep(search: PosteriorBoxes, work: BoxRoom, levels: Levels, bound: float) -> None:
     """Let a cell wait, if it can be cut and there is room."""
     letter, t1, t2 = place_of_cut(search, work, levels)
-    waiting = search.tally[WAITING]
-    if letter < 0 or waiting >= search.heap.size:
-        search.number[LEAST] = min(search.number[LEAST], bound)
-        search.tally[LOST] += 1
+    if t1 != t1 or search.tally[WAITING] >= search.heap.size:
+        give_up(search.number, search.tally, bound)
         return
-    slot = search.heap[waiting]
-    search.key[slot] = bound
+    slot = let_wait(search.heap, search.key, search.tally, bound)
     search.letter[slot], search.cut[slot, 0], search.cut[slot, 1] = letter, t1, t2
-    for x in range(work.l.size):
-        search.low[slot, x], search.high[slot, x], search.guess[slot, x] = work.l[x], work.b[x], work.q[x]
-    push(search.heap, waiting, search.key, slot)
-    search.tally[WAITING] = waiting + 1
+    copy_row(work.l, search.low[slot])
+    copy_row(work.b, search.high[slot])
+    copy_row(work.q, search.guess[slot])
 
 
 @part
 def visit(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail, inherited: float) -> None:
     """Settle the cell in `work` and follow the trail; keep what holds of it, and look for a violation in it, if it is not done."""
-    search.tally[CELLS] += 1
-    if search.tally[UNPAID]:
-        search.tally[SINCE] += 1
+    count_cell(search.tally)
     l, b = work.l.copy(), work.b.copy()
     settle(search, work, trail)
     bound, mistakes, levels = followed(search.T, search.lam, search.number, search.tally[RANK], l, b, trail)
@@ -426,11 +388,10 @@ def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
         work.l[:], work.b[:], work.q[:] = 0.0, 1.0, 1.0 / search.T.shape[0]
         visit(search, work, trail, -np.inf)
     last = search.tally[CELLS] + cells - 1
-    while search.tally[CELLS] < last and search.tally[WAITING] > 0:
-        if enough(search.tally, search.found):
-            return False
-        slot = pop(search.heap, search.tally[WAITING], search.key)
-        search.tally[WAITING] -= 1
+    while True:
+        slot = next_cell(search.heap, search.key, search.tally, search.found, last)
+        if slot < 0:
+            return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
         letter, bound = search.letter[slot], search.key[slot]
         low, high, guess = search.low[slot].copy(), search.high[slot].copy(), search.guess[slot].copy()
         t1, t2 = search.cut[slot, 0], search.cut[slot, 1]
@@ -443,4 +404,3 @@ def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
             else:
                 work.l[letter] = t2
             visit(search, work, trail, bound)
-    return bool(search.tally[WAITING] > 0)

@@ -20,7 +20,7 @@ from ...information import Array
 from ...runtime.compiling import entry, part
 from ..common.rows import Integers
 from .boxes import propagate
-from .capped_cell import Prices, cell_bound, is_empty, shrunk_by_bound, shrunk_by_rows
+from .capped_cell import Prices, cell_bound, is_empty, shrunk_by_rows
 from .capped_relaxation import (
     EMPTY,
     SOLVED,
@@ -34,26 +34,25 @@ from .capped_relaxation import (
     relaxed,
     tableau,
 )
-from .relaxation import ROUNDS, SHRUNK, entropy
+from .relaxation import ROUNDS, SHRUNK, entropy, letter_to_cut, place_inside, shrunk_by_bound
 from .search import (
     BETA,
     CELLS,
     ERROR,
     FLOOR,
     FOUND,
-    LEAST,
-    LOST,
     RANK,
-    SINCE,
     UNPAID,
     WAITING,
     WORTH,
+    count_cell,
     enough,
+    give_up,
     in_use,
     known,
+    let_wait,
+    next_cell,
     paid,
-    pop,
-    push,
     seen,
 )
 
@@ -254,45 +253,21 @@ def settle(search: CappedBoxes, work: CappedRoom, lp: Tableau, prices: Prices) -
 
 
 @part
-def place_of_cut(work: CappedRoom, point: Array) -> tuple[int, float, float]:
-    """The letter whose secant is furthest below h where the relaxation is least, and what to leave out of its range."""
-    best, letter = 1e-12, -1
-    for x in range(work.l.size):
-        l, b = work.l[x], work.b[x]
-        if b > l:
-            q, h = min(max(point[x], l), b), entropy(l)
-            lost = entropy(q) - h - (entropy(b) - h) * (q - l) / (b - l)
-            if lost > best:
-                best, letter = lost, x
-    if letter < 0:
-        letter = int(np.argmax(work.b - work.l))
+def keep(search: CappedBoxes, work: CappedRoom, lp: Tableau, bound: float) -> None:
+    """Let a cell wait, if it can be cut and there is room: where the secant of a letter is furthest below h."""
+    letter = max(letter_to_cut(work.l, work.b, lp.point[: work.l.size]), 0)
     l, b = work.l[letter], work.b[letter]
     t1, t2 = max(work.cut[letter, 0], l), min(work.cut[letter, 1], b)
-    if t1 < t2:
-        return letter, t1, t2
-    t = 0.5 * (point[letter] + 0.5 * (l + b))
-    t = min(max(t, l + 0.1 * (b - l)), b - 0.1 * (b - l))
-    return (letter, t, t) if l < t < b else (-1, 0.0, 0.0)
-
-
-@part
-def keep(search: CappedBoxes, work: CappedRoom, lp: Tableau, bound: float) -> None:
-    """Let a cell wait, if it can be cut and there is room."""
-    letter, t1, t2 = place_of_cut(work, lp.point)
-    waiting = search.tally[WAITING]
-    if letter < 0 or waiting >= search.heap.size:
-        search.number[LEAST] = min(search.number[LEAST], bound)
-        search.tally[LOST] += 1
+    if not t1 < t2:
+        t1 = t2 = place_inside(l, b, lp.point[letter])
+    if t1 != t1 or search.tally[WAITING] >= search.heap.size:
+        give_up(search.number, search.tally, bound)
         return
-    slot = search.heap[waiting]
-    search.key[slot] = bound
+    slot = let_wait(search.heap, search.key, search.tally, bound)
     search.letter[slot], search.cut[slot, 0], search.cut[slot, 1] = letter, t1, t2
-    search.low[slot], search.high[slot] = work.l, work.b
-    search.basis[slot] = lp.basis
+    search.low[slot], search.high[slot], search.basis[slot] = work.l, work.b, lp.basis
     for j in range(lp.at_upper.size):
         search.at_upper[slot, j] = lp.at_upper[j]
-    push(search.heap, waiting, search.key, slot)
-    search.tally[WAITING] = waiting + 1
 
 
 @part
@@ -324,9 +299,7 @@ def explore(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, 
 @part
 def visit(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, prices: Prices, inherited: float) -> None:
     """Settle the cell in `work`; let what is left of it wait, and look for a violation in it."""
-    search.tally[CELLS] += 1
-    if search.tally[UNPAID]:
-        search.tally[SINCE] += 1
+    count_cell(search.tally)
     bound = settle(search, work, lp, prices)
     if bound < np.inf:
         keep(search, work, lp, max(inherited, bound))
@@ -342,24 +315,15 @@ def advance_capped(search: CappedBoxes, cells: int) -> bool:
         one.lower[n:], one.upper[n:] = search.L, search.U
     whole.upper[:n] = search.most
     prices = Prices(np.zeros(m), np.zeros(1), np.zeros(1))
-    work = CappedRoom(
-        np.zeros(n),
-        search.most.copy(),
-        np.empty(n),
-        np.empty(n),
-        np.empty(n),
-        np.empty((n, 2)),
-        np.empty(search.tally[RANK] + 1, np.int64),
-        np.empty(n),
-    )
+    a, top = np.empty((4, n)), np.empty(search.tally[RANK] + 1, np.int64)
+    work = CappedRoom(np.zeros(n), search.most.copy(), a[0], a[1], a[2], np.empty((n, 2)), top, a[3])
     if search.tally[CELLS] == 0:
         visit(search, work, lp, whole, prices, -np.inf)
     last = search.tally[CELLS] + cells - 1
-    while search.tally[CELLS] < last and search.tally[WAITING] > 0:
-        if enough(search.tally, search.found):
-            return False
-        slot = pop(search.heap, search.tally[WAITING], search.key)
-        search.tally[WAITING] -= 1
+    while True:
+        slot = next_cell(search.heap, search.key, search.tally, search.found, last)
+        if slot < 0:
+            return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
         letter, bound = search.letter[slot], search.key[slot]
         low, high, basis = search.low[slot].copy(), search.high[slot].copy(), search.basis[slot].copy()
         at_upper = search.at_upper[slot].copy()
@@ -375,4 +339,3 @@ def advance_capped(search: CappedBoxes, cells: int) -> bool:
             else:
                 work.l[letter] = t2
             visit(search, work, lp, whole, prices, bound)
-    return bool(search.tally[WAITING] > 0)

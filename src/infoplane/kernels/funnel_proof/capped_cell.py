@@ -19,7 +19,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.numerics import EPS
-from .relaxation import entropy, excluded, phi
+from .relaxation import entropy, phi
 
 
 class Prices(NamedTuple):
@@ -28,6 +28,14 @@ class Prices(NamedTuple):
     a: Array  # (m,)
     nu: Array  # (1,)
     tau: Array  # (1,)
+
+
+@part
+def add_rows(T: Array, a: Array, c: Array) -> None:
+    """c + T'a, of the first rows, in place."""
+    for x in range(c.size):
+        for s in range(a.size):
+            c[x] += T[x, s] * a[s]
 
 
 @part
@@ -142,11 +150,8 @@ def cell_bound(
 def is_empty(T: Array, L: Array, U: Array, l: Array, b: Array, a: Array) -> bool:
     """Whether a proves that no q of the box has L <= Tq <= U: (T'a).q > a.u for all of both."""
     n, m = T.shape
-    c = np.zeros(n)
-    size = 0.0
-    for x in range(n):
-        for s in range(m):
-            c[x] += T[x, s] * a[s]
+    c, size = np.zeros(n), 0.0
+    add_rows(T, a, c)
     for s in range(m):
         size += abs(a[s])
     nu = filling_multiplier(c, l, b)
@@ -187,25 +192,3 @@ def shrunk_by_rows(T: Array, L: Array, U: Array, l: Array, b: Array) -> bool:
                 if below > 1e-6:
                     b[x] = min(b[x], l[x] + max(high - L[s] + slack, 0.0) / below * (1.0 + 1e-9) + slack)
     return True
-
-
-@part
-def shrunk_by_bound(l: Array, b: Array, k: Array, M: Array, gap: float, cut: Array) -> float:
-    """Shrink every range by phi_x(q_x) - M_x <= floor - B, in place; the share of the widths that went. What lies inside goes into cut."""
-    rho = gap * (1.0 + 4.0 * EPS)
-    before = after = 0.0
-    for x in range(l.size):
-        cut[x, 0], cut[x, 1] = b[x], l[x]
-        if b[x] > l[x]:
-            before += b[x] - l[x]
-            level = M[x] + rho + 4.0 * EPS * (abs(M[x]) + rho)
-            t1, t2 = excluded(k[x], l[x], b[x], level)
-            if t1 < t2:
-                if t1 <= l[x]:
-                    l[x] = t2
-                elif t2 >= b[x]:
-                    b[x] = t1
-                else:
-                    cut[x, 0], cut[x, 1] = t1, t2
-            after += b[x] - l[x]
-    return (before - after) / before if before > 0.0 else 0.0

@@ -16,8 +16,8 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.rows import Integers
-from .capped_cell import Prices, filling_multiplier, target_multiplier
-from .relaxation import entropy, smoothed_logs, step_length
+from .capped_cell import Prices, add_rows, filling_multiplier, target_multiplier
+from .relaxation import entropy, known_enough, move, smoothed_logs, step_length
 
 SOLVED, EMPTY, UNFINISHED = 0, 1, 2
 """How a programme ends: at an optimum; with multipliers that say that it has no point; or after too many steps."""
@@ -47,18 +47,9 @@ class Tableau(NamedTuple):
 def tableau(T: Array) -> Tableau:
     """Room for programmes over a table T, with a basis to begin with: u and the first letter."""
     n, m = T.shape
-    whole = np.int64
-    made = Tableau(
-        T,
-        np.zeros(n + m),
-        np.ones(n + m),
-        np.empty(m + 1, whole),
-        np.zeros(n + m, whole),
-        np.eye(m + 1),
-        np.zeros(n + m),
-        np.zeros(n + m, whole),
-        np.zeros(m + 1),
-    )
+    a, of_variables = np.zeros((2, n + m)), np.zeros((2, n + m), np.int64)
+    basis, upper = np.empty(m + 1, np.int64), np.ones(n + m)
+    made = Tableau(T, a[0], upper, basis, of_variables[0], np.eye(m + 1), a[1], of_variables[1], np.zeros(m + 1))
     begin(made, 0)
     return made
 
@@ -88,18 +79,9 @@ def column(lp: Tableau, j: int, w: Array) -> None:
 
 
 @part
-def refresh(lp: Tableau) -> bool:
-    """The inverse of the basis by Gauss and Jordan, and the values of all variables; False if the basis is singular."""
-    n, m = lp.T.shape
-    size = m + 1
-    B, inverse = np.zeros((size, size)), np.eye(size)
-    for i in range(size):
-        j = lp.basis[i]
-        if j < n:
-            B[:m, i] = lp.T[j]
-            B[m, i] = 1.0
-        else:
-            B[j - n, i] = -1.0
+def invert(B: Array, inverse: Array) -> bool:
+    """The inverse of B by Gauss and Jordan, into an identity; B is used up. False if it is singular."""
+    size = B.shape[0]
     for c in range(size):
         pivot = c + np.argmax(np.abs(B[c:, c]))
         if abs(B[pivot, c]) < 1e-12:
@@ -118,6 +100,24 @@ def refresh(lp: Tableau) -> bool:
                 for k in range(size):
                     B[i, k] -= factor * B[c, k]
                     inverse[i, k] -= factor * inverse[c, k]
+    return True
+
+
+@part
+def refresh(lp: Tableau) -> bool:
+    """The inverse of the basis, and the values of all variables; False if the basis is singular."""
+    n, m = lp.T.shape
+    size = m + 1
+    B, inverse = np.zeros((size, size)), np.eye(size)
+    for i in range(size):
+        j = lp.basis[i]
+        if j < n:
+            B[:m, i] = lp.T[j]
+            B[m, i] = 1.0
+        else:
+            B[j - n, i] = -1.0
+    if not invert(B, inverse):
+        return False
     lp.inverse[:] = inverse
     lp.basic[:] = 0
     for i in range(size):
@@ -294,8 +294,26 @@ def balanced(V: Array, n: int, cost: Array, weight: Array, count: int, beta: flo
             return
         weight[up] += t
         weight[down] = 0.0 if t >= weight[down] else weight[down] - t
-        for s in range(m):
-            u[s] = max(u[s] + t * D[s], 0.0)
+        move(u, D, t)
+
+
+@part
+def add_vertex(V: Array, n: int, cost: Array, weight: Array, count: int, c: Array, point: Array, u: Array) -> int:
+    """One more vertex of the hull, without weight unless it is the first, in place of the lightest if there is no room; how many."""
+    if count == weight.size:
+        count -= 1
+        least = np.argmin(weight)
+        V[least], cost[least], weight[least] = V[count], cost[count], weight[count]
+        weight[:count] /= weight[:count].sum()
+    V[count], cost[count], weight[count] = point, 0.0, 1.0 if count == 0 else 0.0
+    for x in range(n):
+        cost[count] += c[x] * point[x]
+    count += 1
+    for s in range(u.size):
+        u[s] = 0.0
+        for i in range(count):
+            u[s] += weight[i] * max(V[i, n + s], 0.0)
+    return count
 
 
 @part
@@ -312,16 +330,15 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
     most = m + 4
     V, cost, weight = np.empty((most, n + m)), np.empty(most), np.zeros(most)
     count, value, lower = 0, np.inf, -np.inf
-    u, w, tilted = np.empty(hidden), np.empty(hidden), np.empty(n)
+    u, w = np.empty(hidden), np.empty(hidden)
     for s in range(hidden):
         u[s] = 0.5 * (lp.lower[n + s] + lp.upper[n + s])
     # Linear programmes for one relaxation, at most.
     for _ in range(15):
         smoothed_logs(u, w)
-        for x in range(n):
-            tilted[x] = c[x]
-            for s in range(hidden):
-                tilted[x] += beta * lp.T[x, s] * w[s]
+        w *= beta
+        tilted = c.copy()
+        add_rows(lp.T, w, tilted)
         status = minimise(lp, tilted, PIVOTS)
         if status != SOLVED:
             prices.a[:] = -lp.y[:m]
@@ -332,24 +349,10 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
         if reached > lower:
             lower = reached
             for s in range(m):
-                prices.a[s] = (beta * w[s] if s < hidden else 0.0) - lp.y[s]
-        if lower >= floor or value - lower < 1e-9 or (value < floor and value - lower < 0.1 * (floor - value)):
+                prices.a[s] = (w[s] if s < hidden else 0.0) - lp.y[s]
+        if value - lower < 1e-9 or known_enough(lower, value, floor):
             break
-        if count == most:
-            count -= 1
-            least = np.argmin(weight)
-            V[least], cost[least], weight[least] = V[count], cost[count], weight[count]
-            weight[:count] /= weight[:count].sum()
-        V[count] = lp.point
-        cost[count] = 0.0
-        for x in range(n):
-            cost[count] += c[x] * lp.point[x]
-        weight[count] = 1.0 if count == 0 else 0.0
-        count += 1
-        for s in range(hidden):
-            u[s] = 0.0
-            for i in range(count):
-                u[s] += weight[i] * max(V[i, n + s], 0.0)
+        count = add_vertex(V, n, cost, weight, count, c, lp.point, u)
         balanced(V, n, cost, weight, count, beta, u)
         value = const
         for i in range(count):
@@ -367,11 +370,7 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
 @part
 def completed(lp: Tableau, c: Array, beta: float, prices: Prices, l: Array, b: Array) -> None:
     """The best nu and tau for the prices a; c is the relaxation's slope without them."""
-    n, m = lp.T.shape
-    tilted = np.empty(n)
-    for x in range(n):
-        tilted[x] = c[x]
-        for s in range(m):
-            tilted[x] += lp.T[x, s] * prices.a[s]
+    n, tilted = lp.T.shape[0], c.copy()
+    add_rows(lp.T, prices.a, tilted)
     prices.nu[0] = filling_multiplier(tilted, l, b)
     prices.tau[0] = target_multiplier(prices.a, beta, lp.lower[n:], lp.upper[n:])

@@ -89,6 +89,20 @@ def plain_bound(
 
 
 @part
+def plain_largest(l: Array, b: Array, spare: int) -> Array:
+    """Of the letters that may be 0, at most so many are not: the largest b, and behind them the next; 0 where there is none."""
+    largest = np.zeros(spare + 1)
+    for x in range(l.size):
+        if l[x] == 0.0 and b[x] > largest[spare]:
+            i = spare
+            while i > 0 and largest[i - 1] < b[x]:
+                largest[i] = largest[i - 1]
+                i -= 1
+            largest[i] = b[x]
+    return largest
+
+
+@part
 def plain_sums(l: Array, b: Array, r: int) -> bool:
     """Shrink a box by sum q = 1 and at most r letters in use; False if nothing is left."""
     slack = 2.0 * (r + 4) * E
@@ -101,15 +115,7 @@ def plain_sums(l: Array, b: Array, r: int) -> bool:
                 spare, least, most = spare - 1, least + l[x], most + b[x]
         if spare < 0:
             return False
-        # Of the letters that may be 0, at most so many are not: the largest. Behind them, the next.
-        largest = np.zeros(spare + 1)
-        for x in range(l.size):
-            if l[x] == 0.0 and b[x] > largest[spare]:
-                i = spare
-                while i > 0 and largest[i - 1] < b[x]:
-                    largest[i] = largest[i - 1]
-                    i -= 1
-                largest[i] = b[x]
+        largest = plain_largest(l, b, spare)
         for i in range(spare):
             most += largest[i]
         if most * (1.0 + slack) < 1.0 or least * (1.0 - slack) > 1.0:

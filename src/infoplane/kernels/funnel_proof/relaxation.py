@@ -14,6 +14,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.numerics import EPS
+from ..common.rows import Integers
 
 
 @part
@@ -58,6 +59,28 @@ def excluded(k: float, l: float, b: float, level: float) -> tuple[float, float]:
     if not f_top >= level:
         return b, l
     return nearest(l, k, level, top, f_top), nearest(b, k, level, top, f_top)
+
+
+@part
+def shrunk_by_bound(l: Array, b: Array, k: Array, M: Array, gap: float, cut: Array) -> float:
+    """Shrink every range by phi_x(q_x) - M_x <= floor - B, in place; the share of the widths that went. What lies inside goes into cut."""
+    rho = gap * (1.0 + 4.0 * EPS)
+    before = after = 0.0
+    for x in range(l.size):
+        cut[x, 0], cut[x, 1] = b[x], l[x]
+        if b[x] > l[x]:
+            before += b[x] - l[x]
+            level = M[x] + rho + 4.0 * EPS * (abs(M[x]) + rho)
+            t1, t2 = excluded(k[x], l[x], b[x], level)
+            if t1 < t2:
+                if t1 <= l[x]:
+                    l[x] = t2
+                elif t2 >= b[x]:
+                    b[x] = t1
+                else:
+                    cut[x, 0], cut[x, 1] = t1, t2
+            after += b[x] - l[x]
+    return (before - after) / before if before > 0.0 else 0.0
 
 
 STEPS = 200
@@ -147,3 +170,74 @@ def slope_of_last(cost: Array, width: Array, left: float) -> float:
         if left <= 0.0:
             break
     return last
+
+
+@part
+def fill_tangents(T: Array, w: Array, beta: float, active: Integers, count: int, tangent: Array) -> None:
+    """beta sum_y T[x,y] w_y of the active letters."""
+    for i in range(count):
+        x = active[i]
+        total = 0.0
+        for y in range(w.size):
+            total += T[x, y] * w[y]
+        tangent[x] = beta * total
+
+
+@part
+def worth(T: Array, up: int, down: int, sharp: Array, beta: float, fall: float, limit: float) -> float:
+    """What a move of at most ``limit`` between two letters wins by a quadratic model; the slope falls by ``fall``, sharp = 1 / u."""
+    bend = 0.0
+    for y in range(sharp.size):
+        d = T[down, y] - T[up, y]
+        bend += d * d * sharp[y]
+    move = min(limit, fall / (beta * bend + 1e-300))
+    return fall * move - 0.5 * beta * bend * move * move
+
+
+@part
+def fill_sharp(u: Array, sharp: Array) -> None:
+    """1 / u, finite."""
+    for y in range(u.size):
+        sharp[y] = 1.0 / (u[y] + 1e-9)
+
+
+@part
+def move(u: Array, D: Array, t: float) -> None:
+    """u + t D, in place."""
+    for y in range(u.size):
+        u[y] = max(u[y] + t * D[y], 0.0)
+
+
+@part
+def known_enough(bound: float, value: float, floor: float) -> bool:
+    """Whether a cell is done, or its relaxation is below the floor itself: a tenth of the distance is exact enough then."""
+    return bound >= floor or (value < floor and value - bound < 0.1 * (floor - value))
+
+
+@part
+def below_h(l: float, b: float, q: float) -> float:
+    """h(q) less the secant of h between l and b."""
+    h = entropy(l)
+    return entropy(q) - h - (entropy(b) - h) * (q - l) / (b - l)
+
+
+@part
+def letter_to_cut(l: Array, b: Array, q: Array) -> int:
+    """The letter whose secant is furthest below h at q; if none is, that of the widest range; -1 if all are points."""
+    best, letter, widest, wide = 1e-12, -1, -1, 0.0
+    for x in range(l.size):
+        if b[x] > l[x]:
+            lost = below_h(l[x], b[x], min(max(q[x], l[x]), b[x]))
+            if lost > best:
+                best, letter = lost, x
+            if b[x] - l[x] > wide:
+                wide, widest = b[x] - l[x], x
+    return letter if letter >= 0 else widest
+
+
+@part
+def place_inside(l: float, b: float, q: float) -> float:
+    """Where to cut a range: between q and its middle, not near an end; NaN if it is too thin."""
+    t = 0.5 * (q + 0.5 * (l + b))
+    t = min(max(t, l + 0.1 * (b - l)), b - 0.1 * (b - l))
+    return t if l < t < b else np.nan

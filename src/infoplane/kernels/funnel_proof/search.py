@@ -167,3 +167,38 @@ def enough(tally: Integers, found: Array) -> bool:
     # It goes on for 300 cells at least after its first unpaid violation: more columns come cheaply then.
     late = since > max(300, (tally[CELLS] - since) // 2)
     return bool(tally[FOUND] >= found.shape[0] or (tally[UNPAID] > 0 and late))
+
+
+@part
+def count_cell(tally: Integers) -> None:
+    """One more cell is bounded."""
+    tally[CELLS] += 1
+    if tally[UNPAID]:
+        tally[SINCE] += 1
+
+
+@part
+def give_up(number: Array, tally: Integers, bound: float) -> None:
+    """A cell that cannot be cut, or finds no room, keeps its bound for good."""
+    number[LEAST] = min(number[LEAST], bound)
+    tally[LOST] += 1
+
+
+@part
+def let_wait(heap: Integers, key: Array, tally: Integers, bound: float) -> int:
+    """The place of a cell that waits from now on, with its bound; there must be room."""
+    cell = heap[tally[WAITING]]
+    key[cell] = bound
+    push(heap, tally[WAITING], key, cell)
+    tally[WAITING] += 1
+    return int(cell)
+
+
+@part
+def next_cell(heap: Integers, key: Array, tally: Integers, found: Array, last: int) -> int:
+    """The waiting cell of least bound, to be cut; -1 once so many cells are bounded, none waits, or violations should be handed over."""
+    if tally[CELLS] >= last or tally[WAITING] == 0 or enough(tally, found):
+        return -1
+    cell = pop(heap, tally[WAITING], key)
+    tally[WAITING] -= 1
+    return cell

@@ -20,7 +20,23 @@ from ...runtime.compiling import part
 from ..common.numerics import EPS
 from ..common.rows import Flags, Integers, copy_row, copy_rows
 from .recheck import SlotTrail
-from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, entropy, excluded, phi, slope_of_last, smoothed_logs, step_length
+from .relaxation import (
+    LOOK,
+    ROUNDS,
+    SHRUNK,
+    STEPS,
+    entropy,
+    excluded,
+    fill_sharp,
+    fill_tangents,
+    known_enough,
+    move,
+    phi,
+    slope_of_last,
+    smoothed_logs,
+    step_length,
+    worth,
+)
 from .search import BETA, ERROR, FLOOR, RELATIVE
 
 KEPT = 4
@@ -76,6 +92,7 @@ class SlotRoom(NamedTuple):
     worst: Integers  # (r,)     dearest letter in use
     u: Array  # (|Y|,)
     w: Array  # (|Y|,)          log v
+    sharp: Array  # (|Y|,)      1 / u
     D: Array  # (|Y|,)
     cut: Array  # (r, 2)
     nu: Array  # (1,)
@@ -85,31 +102,18 @@ class SlotRoom(NamedTuple):
 def room(search: Slots) -> SlotRoom:
     """Room for one cell."""
     (n, m), r = search.T.shape, search.low.shape[1]
-    whole = np.int64
-    return SlotRoom(
-        np.empty(r),
-        np.empty(r),
-        np.empty((r, n)),
-        np.zeros((r, n)),
-        np.empty(r),
-        np.empty(r),
-        np.empty((r, n)),
-        np.empty((r, n)),
-        np.empty((r, n), whole),
-        np.empty(r, whole),
-        np.empty(n, whole),
+    a, q, h_cap, line = np.empty((5, r)), np.zeros((r, n)), np.empty((r, n)), np.empty((r, n))
+    of_slots, of_x, of_y, active, used = (
+        np.empty((3, r), np.int64),
+        np.empty((2, n)),
+        np.empty((4, m)),
+        np.empty(n, np.int64),
         np.empty(n, np.bool_),
-        np.empty(n),
-        np.empty(n),
-        np.empty(r),
-        np.empty(r, whole),
-        np.empty(r, whole),
-        np.empty(m),
-        np.empty(m),
-        np.empty(m),
-        np.empty((r, 2)),
-        np.empty(1),
     )
+    return SlotRoom(
+        a[0], a[1], np.empty((r, n)), q, a[2], a[3], h_cap, line, np.empty((r, n), np.int64), of_slots[0], active, used, of_x[0], of_x[1],
+        a[4], of_slots[1], of_slots[2], of_y[0], of_y[1], of_y[2], of_y[3], np.empty((r, 2)), np.empty(1),
+    )  # fmt: skip
 
 
 @part
@@ -130,63 +134,112 @@ def encoded(cap: float) -> int:
 
 
 @part
-def propagate(work: SlotRoom) -> bool:
-    """Shrink a cell, rounding outward, by sum V = 1, the order of the slots, and distinct letters; False if nothing is left."""
+def fit_sets(work: SlotRoom) -> tuple[bool, bool]:
+    """Caps of at most B_i, letters whose cap is below L_i out, a letter that a slot must have in no other: whether anything is left, and
+    whether much has changed.
+    """
     L, B, cap = work.L, work.B, work.cap
     r, n = cap.shape
-    slack = 4.0 * (r + 4) * EPS
-    for _ in range(4):
-        changed = False
-        for i in range(r):
-            count, widest, only = 0, 0.0, -1
-            for x in range(n):
+    changed = False
+    for i in range(r):
+        count, widest, only = 0, 0.0, -1
+        for x in range(n):
+            if cap[i, x] > 0.0:
+                cap[i, x] = min(cap[i, x], B[i]) if cap[i, x] >= L[i] else 0.0
                 if cap[i, x] > 0.0:
-                    if cap[i, x] < L[i]:
-                        cap[i, x] = 0.0
-                        continue
-                    cap[i, x] = min(cap[i, x], B[i])
-                    if cap[i, x] > 0.0:
-                        count += 1
-                        only = x
-                        widest = max(widest, cap[i, x])
-            if widest < B[i]:
-                changed = changed or widest < 0.95 * B[i]
-                B[i] = widest
-            if L[i] > B[i] or (count == 0 and L[i] > 0.0):
-                return False
-            if count == 1 and L[i] > 0.0:
-                for j in range(r):
-                    if j != i and cap[j, only] > 0.0:
-                        cap[j, only] = 0.0
-                        changed = True
-        for i in range(1, r):
-            B[i] = min(B[i], B[i - 1])
-        for i in range(r - 2, -1, -1):
-            L[i] = max(L[i], L[i + 1])
-        sum_L, sum_B = 0.0, 0.0
-        for i in range(r):
-            sum_L += L[i]
-            sum_B += B[i]
-        least, most = sum_L * (1.0 - slack), sum_B * (1.0 + slack)
-        if most < 1.0 or least > 1.0:
+                    count, only, widest = count + 1, x, max(widest, cap[i, x])
+        if widest < B[i]:
+            changed = changed or widest < 0.95 * B[i]
+            B[i] = widest
+        if L[i] > B[i] or (count == 0 and L[i] > 0.0):
+            return False, changed
+        if count == 1 and L[i] > 0.0:
+            for j in range(r):
+                if j != i and cap[j, only] > 0.0:
+                    cap[j, only] = 0.0
+                    changed = True
+    return True, changed
+
+
+@part
+def fit_masses(L: Array, B: Array) -> tuple[bool, bool]:
+    """sum V = 1 and V_1 >= ... >= V_r, rounding outward: the same."""
+    r = L.size
+    slack, changed, sum_L, sum_B, before = 4.0 * (r + 4) * EPS, False, 0.0, 0.0, 0.0
+    for i in range(1, r):
+        B[i] = min(B[i], B[i - 1])
+    for i in range(r - 2, -1, -1):
+        L[i] = max(L[i], L[i + 1])
+    for i in range(r):
+        sum_L += L[i]
+        sum_B += B[i]
+    least, most = sum_L * (1.0 - slack), sum_B * (1.0 + slack)
+    if most < 1.0 or least > 1.0:
+        return False, changed
+    for i in range(r):
+        ceiling = 1.0 - (least - L[i]) + slack
+        if ceiling < B[i]:
+            changed = changed or ceiling < 0.95 * B[i]
+            B[i] = ceiling
+        # All others at most; and of what the larger ones leave, the largest of r - i masses has at least its share.
+        base = max(1.0 - (most - B[i]) - slack * (1.0 + most), (1.0 - before) / (r - i) - slack * (1.0 + before))
+        if base > L[i]:
+            changed = changed or base > 1.05 * L[i]
+            L[i] = base
+        before += B[i]
+        if L[i] > B[i]:
+            return False, changed
+    return True, changed
+
+
+@part
+def propagate(work: SlotRoom) -> bool:
+    """Shrink a cell, rounding outward, by sum V = 1, the order of the slots, and distinct letters; False if nothing is left."""
+    for _ in range(4):
+        left, sets = fit_sets(work)
+        if not left:
             return False
-        before = 0.0
-        for i in range(r):
-            ceiling = 1.0 - (least - L[i]) + slack
-            if ceiling < B[i]:
-                changed = changed or ceiling < 0.95 * B[i]
-                B[i] = ceiling
-            # All others at most; and of what the larger ones leave, the largest of r - i masses has at least its share.
-            base = max(1.0 - (most - B[i]) - slack * (1.0 + most), (1.0 - before) / (r - i) - slack * (1.0 + before))
-            if base > L[i]:
-                changed = changed or base > 1.05 * L[i]
-                L[i] = base
-            before += B[i]
-            if L[i] > B[i]:
-                return False
-        if not changed:
+        left, masses = fit_masses(work.L, work.B)
+        if not left:
+            return False
+        if not (sets or masses):
             break
     return True
+
+
+@part
+def fill_set(search: Slots, work: SlotRoom, i: int) -> int:
+    """The letters of slot i and the slopes of their secants, and what the guess has there; the letter of the largest cap, -1 if none."""
+    work.size[i], work.h_L[i], work.V[i], widest = 0, entropy(work.L[i]), 0.0, -1
+    wide = work.B[i] - work.L[i]
+    common = (entropy(work.B[i]) - work.h_L[i]) / wide if wide > 0.0 else 0.0
+    for x in range(work.used.size):
+        cap = work.cap[i, x]
+        if not cap > 0.0:
+            work.q[i, x] = 0.0
+            continue
+        work.member[i, work.size[i]] = x
+        work.size[i] += 1
+        work.used[x] = True
+        work.h_cap[i, x] = entropy(cap)
+        work.line[i, x] = (common if work.L[i] > 0.0 else work.h_cap[i, x] / cap) - search.lam[x]
+        work.V[i] += work.q[i, x]
+        if widest < 0 or cap > work.cap[i, widest]:
+            widest = x
+    return widest
+
+
+@part
+def set_mass(work: SlotRoom, i: int, wanted: float, letter: int) -> float:
+    """The mass of slot i, scaled, or on one letter if it has none; by how much it has grown."""
+    before = work.V[i]
+    if before > 0.0:
+        for x in range(work.used.size):
+            work.q[i, x] *= wanted / before
+    elif letter >= 0:
+        work.q[i, letter] = wanted
+    work.V[i] = wanted
+    return float(wanted - before)
 
 
 @part
@@ -197,33 +250,9 @@ def prepare(search: Slots, work: SlotRoom) -> int:
     total = 0.0
     work.used[:] = False
     for i in range(r):
-        work.size[i] = 0
-        work.h_L[i] = entropy(L[i])
-        common = (entropy(B[i]) - work.h_L[i]) / (B[i] - L[i]) if B[i] > L[i] else 0.0
-        V[i] = 0.0
-        widest = -1
-        for x in range(n):
-            cap = work.cap[i, x]
-            if cap > 0.0:
-                work.member[i, work.size[i]] = x
-                work.size[i] += 1
-                work.used[x] = True
-                work.h_cap[i, x] = entropy(cap)
-                work.line[i, x] = (common if L[i] > 0.0 else work.h_cap[i, x] / cap) - search.lam[x]
-                V[i] += q[i, x]
-                if widest < 0 or cap > work.cap[i, widest]:
-                    widest = x
-            else:
-                q[i, x] = 0.0
-        # Into the range: scaled, or on one letter.
-        target = min(max(V[i], L[i]), B[i])
-        if V[i] > 0.0:
-            for x in range(n):
-                q[i, x] *= target / V[i]
-        elif widest >= 0:
-            q[i, widest] = target
-        V[i] = target
-        total += target
+        widest = fill_set(search, work, i)
+        set_mass(work, i, min(max(V[i], L[i]), B[i]), widest)
+        total += V[i]
     count = 0
     for x in range(n):
         if work.used[x]:
@@ -232,13 +261,7 @@ def prepare(search: Slots, work: SlotRoom) -> int:
     for i in range(r):
         wanted = min(max(V[i] + 1.0 - total, L[i]), B[i])
         if wanted != V[i] and work.size[i] > 0:
-            if V[i] > 0.0:
-                for x in range(n):
-                    q[i, x] *= wanted / V[i]
-            else:
-                q[i, work.member[i, 0]] = wanted
-            total += wanted - V[i]
-            V[i] = wanted
+            total += set_mass(work, i, wanted, work.member[i, 0])
     work.u[:] = 0.0
     for i in range(r):
         for j in range(work.size[i]):
@@ -252,14 +275,8 @@ def prepare(search: Slots, work: SlotRoom) -> int:
 @part
 def slopes(search: Slots, work: SlotRoom, count: int) -> None:
     """Log v into w, beta T.w of every active letter, and each set's cheapest letter and dearest letter in use."""
-    beta, m = search.number[BETA], work.w.size
     smoothed_logs(work.u, work.w)
-    for j in range(count):
-        x = work.active[j]
-        tangent = 0.0
-        for y in range(m):
-            tangent += search.T[x, y] * work.w[y]
-        work.tangent[x] = beta * tangent
+    fill_tangents(search.T, work.w, search.number[BETA], work.active, count, work.tangent)
     for i in range(work.size.size):
         best = worst = -1
         low, high = np.inf, -np.inf
@@ -303,66 +320,72 @@ def bounded(search: Slots, work: SlotRoom, count: int) -> float:
 
 
 @part
+def best_move(search: Slots, work: SlotRoom) -> tuple[int, int, float]:
+    """The slots to take from and to give to, the dearest letter of the one and the cheapest of the other, that win most, and how much can
+    be moved; -1 if nothing wins 1e-12.
+    """
+    source, target, most, gain = -1, -1, 0.0, 1e-12
+    fill_sharp(work.u, work.sharp)
+    for i in range(work.size.size):
+        down = work.worst[i]
+        for j in range(work.size.size):
+            up = work.best[j]
+            if down < 0 or up < 0 or (i == j and up == down):
+                continue
+            limit = work.q[i, down]
+            if i != j:
+                limit = min(limit, work.V[i] - work.L[i], work.B[j] - work.V[j])
+            fall = work.line[i, down] + work.tangent[down] - work.line[j, up] - work.tangent[up]
+            if fall > 0.0 and limit > 0.0:
+                won = worth(search.T, up, down, work.sharp, search.number[BETA], fall, limit)
+                if won > gain:
+                    gain, source, target, most = won, i, j, limit
+    return source, target, most
+
+
+@part
+def value_of_relaxation(search: Slots, work: SlotRoom) -> float:
+    """sum_i (secants of h at V_i, mixed as the slot's letters are) - lambda.q - beta H(u)."""
+    value = 0.0
+    for i in range(work.size.size):
+        if work.L[i] > 0.0:
+            value += work.h_L[i]
+        for j in range(work.size[i]):
+            x = work.member[i, j]
+            if work.q[i, x] > 0.0:
+                value += work.line[i, x] * work.q[i, x]
+                if work.L[i] > 0.0:
+                    value -= (work.line[i, x] + search.lam[x]) * work.L[i] * work.q[i, x] / work.V[i]
+    for y in range(work.u.size):
+        value -= search.number[BETA] * entropy(work.u[y])
+    return value
+
+
+@part
 def relaxed(search: Slots, work: SlotRoom, count: int) -> float:
     """Minimise the relaxation by moves of mass from one letter in one slot to another; B."""
-    beta, floor, m, r = search.number[BETA], search.number[FLOOR], work.u.size, work.size.size
-    q, V, T = work.q, work.V, search.T
-    best = -np.inf
+    q, V, L, B = work.q, work.V, work.L, work.B
     for step in range(STEPS + 1):
         slopes(search, work, count)
-        gain, source, target, most = 0.0, -1, -1, 0.0
-        for i in range(r):
-            down = work.worst[i]
-            if down < 0:
-                continue
-            for j in range(r):
-                up = work.best[j]
-                if up < 0 or (i == j and up == down):
-                    continue
-                fall = work.line[i, down] + work.tangent[down] - work.line[j, up] - work.tangent[up]
-                limit = q[i, down] if i == j else min(q[i, down], V[i] - work.L[i], work.B[j] - V[j])
-                if fall > 0.0 and limit > 0.0:
-                    bend = 0.0
-                    for y in range(m):
-                        d = T[down, y] - T[up, y]
-                        bend += d * d / (work.u[y] + 1e-9)
-                    move = min(limit, fall / (beta * bend + 1e-300))
-                    worth = fall * move - 0.5 * beta * bend * move * move
-                    if worth > gain:
-                        gain, source, target, most = worth, i, j, limit
-        last = source < 0 or step == STEPS or gain < 1e-12
+        source, target, most = best_move(search, work)
+        last = source < 0 or step == STEPS
         if last or step % LOOK == LOOK - 1:
-            value = 0.0
-            for i in range(r):
-                if work.L[i] > 0.0:
-                    value += work.h_L[i]
-                for j in range(work.size[i]):
-                    x = work.member[i, j]
-                    if q[i, x] > 0.0:
-                        value += work.line[i, x] * q[i, x]
-                        if work.L[i] > 0.0:
-                            value -= (work.line[i, x] + search.lam[x]) * work.L[i] * q[i, x] / V[i]
-            for y in range(m):
-                value -= beta * entropy(work.u[y])
             best = bounded(search, work, count)
-            # If the relaxation itself is below the floor, a tenth of the distance is exact enough.
-            if last or best >= floor or (value < floor and value - best < 0.1 * (floor - value)):
-                break
+            if last or known_enough(best, value_of_relaxation(search, work), search.number[FLOOR]):
+                return best
         down, up = work.worst[source], work.best[target]
-        for y in range(m):
-            work.D[y] = T[up, y] - T[down, y]
-        t = step_length(work.u, work.D, work.line[target, up] - work.line[source, down], beta, most)
+        for y in range(work.D.size):
+            work.D[y] = search.T[up, y] - search.T[down, y]
+        t = step_length(work.u, work.D, work.line[target, up] - work.line[source, down], search.number[BETA], most)
         if t <= 0.0:
-            best = bounded(search, work, count)
             break
         q[source, down] = 0.0 if t >= q[source, down] else q[source, down] - t
         q[target, up] += t
         if source != target:
-            V[source] = work.L[source] if t >= V[source] - work.L[source] else V[source] - t
-            V[target] = work.B[target] if t >= work.B[target] - V[target] else V[target] + t
-        for y in range(m):
-            work.u[y] = max(work.u[y] + t * work.D[y], 0.0)
-    return best
+            V[source] = L[source] if t >= V[source] - L[source] else V[source] - t
+            V[target] = B[target] if t >= B[target] - V[target] else V[target] + t
+        move(work.u, work.D, t)
+    return bounded(search, work, count)
 
 
 @part

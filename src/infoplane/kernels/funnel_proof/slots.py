@@ -8,8 +8,8 @@ import numpy as np
 from ...runtime.compiling import entry, part
 from ..common.rows import copy_row, copy_rows
 from .recheck import Levels, SlotTrail, followed_slots, leaves_out_of_slot
-from .relaxation import ROUNDS, entropy
-from .search import CELLS, LEAST, LOST, MISTAKES, SINCE, UNPAID, WAITING, enough, explore, pop, push
+from .relaxation import ROUNDS, below_h, entropy, place_inside
+from .search import CELLS, MISTAKES, WAITING, count_cell, enough, explore, give_up, let_wait, next_cell
 from .slot_bound import KEPT, SlotRoom, Slots, decoded, encoded, room, settle
 
 MIXED = 0.1
@@ -17,66 +17,70 @@ MIXED = 0.1
 
 
 @part
-def place_of_cut(search: Slots, work: SlotRoom, levels: Levels) -> tuple[int, int, int, float, float]:
-    """A slot; two of its letters whose neighbours are to part, or (-1, -1) and what to leave out of the masses."""
-    L, B, V, q = work.L, work.B, work.V, work.q
-    r = L.size
-    best, slot, a, b = 0.0, -1, -1, -1
-    for i in range(r):
+def two_largest(work: SlotRoom, i: int, v: float) -> tuple[int, int, float]:
+    """The two letters that share most of slot i, -1 if there are none, and v times the entropy of how its letters mix."""
+    first, second, mixing = -1, -1, 0.0
+    for j in range(work.size[i]):
+        x = work.member[i, j]
+        mass = work.q[i, x]
+        if work.cap[i, x] > 0.0 and mass > 0.0:
+            mixing += v * entropy(min(mass / work.V[i], 1.0))
+            if first < 0 or mass > work.q[i, first]:
+                first, second = x, first
+            elif second < 0 or mass > work.q[i, second]:
+                second = x
+    return first, second, mixing
+
+
+@part
+def where_to_cut(work: SlotRoom) -> tuple[int, int, int]:
+    """A slot; two of its letters whose neighbours are to part, or (-1, -1) if its mass is to be cut. The slot is -1 if nothing can be."""
+    best, slot, a, b, widest, wide = 0.0, -1, -1, -1, -1, 0.0
+    for i in range(work.L.size):
         if work.size[i] == 0:
             continue
-        v = min(max(V[i], L[i]), B[i])
-        if B[i] > L[i]:
-            lost = entropy(v) - work.h_L[i] - (entropy(B[i]) - work.h_L[i]) * (v - L[i]) / (B[i] - L[i])
+        l, h = work.L[i], work.B[i]
+        v = min(max(work.V[i], l), h)
+        if h > l:
+            lost = below_h(l, h, v)
             if lost > best:
                 best, slot, a, b = lost, i, -1, -1
-        first = second = -1
-        mixing = 0.0
-        for j in range(work.size[i]):
-            x = work.member[i, j]
-            if work.cap[i, x] > 0.0 and q[i, x] > 0.0:
-                mixing += v * entropy(min(q[i, x] / V[i], 1.0))
-                if first < 0 or q[i, x] > q[i, first]:
-                    first, second = x, first
-                elif second < 0 or q[i, x] > q[i, second]:
-                    second = x
+            if h - l > wide:
+                wide, widest = h - l, i
+        first, second, mixing = two_largest(work, i, v)
         if second >= 0 and MIXED * mixing > best:
             best, slot, a, b = MIXED * mixing, i, first, second
         if first >= 0:
             # The same letter in two slots: it is in this one, or it is not.
             for j in range(i):
-                same = MIXED * min(q[i, first], q[j, first])
+                same = MIXED * min(work.q[i, first], work.q[j, first])
                 if same > best and work.size[j] > 1:
                     best, slot, a, b = same, j, first, first
-    if slot < 0 or best < 1e-12:
-        widest = 0.0
-        for i in range(r):
-            if work.size[i] > 0 and B[i] - L[i] > widest:
-                widest, slot, a, b = B[i] - L[i], i, -1, -1
-    if slot < 0 or a >= 0:
-        return slot, a, b, 0.0, 0.0
-    low, high = L[slot], B[slot]
+    return (widest, -1, -1) if best < 1e-12 and widest >= 0 else (slot, a, b)
+
+
+@part
+def place_of_cut(search: Slots, work: SlotRoom, levels: Levels, slot: int) -> tuple[float, float]:
+    """What to leave out of the masses of a slot; NaN if they are too near each other."""
+    low, high = work.L[slot], work.B[slot]
     t1, t2 = max(work.cut[slot, 0], low), min(work.cut[slot, 1], high)
     if t1 < t2:
         if leaves_out_of_slot(levels, work.cap, slot, t1, t2):
-            return slot, -1, -1, t1, t2
+            return t1, t2
         search.tally[MISTAKES] += 1
-    t = 0.5 * (V[slot] + 0.5 * (low + high))
-    t = min(max(t, low + 0.1 * (high - low)), high - 0.1 * (high - low))
-    return (slot, -1, -1, t, t) if low < t < high else (-1, -1, -1, 0.0, 0.0)
+    t = place_inside(low, high, work.V[slot])
+    return t, t
 
 
 @part
 def keep(search: Slots, work: SlotRoom, levels: Levels, bound: float) -> None:
     """Let a cell wait, if it can be cut and there is room."""
-    where, a, b, t1, t2 = place_of_cut(search, work, levels)
-    waiting = search.tally[WAITING]
-    if where < 0 or waiting >= search.heap.size:
-        search.number[LEAST] = min(search.number[LEAST], bound)
-        search.tally[LOST] += 1
+    where, a, b = where_to_cut(work)
+    t1, t2 = place_of_cut(search, work, levels, where) if where >= 0 and a < 0 else (0.0, 0.0)
+    if where < 0 or t1 != t1 or search.tally[WAITING] >= search.heap.size:
+        give_up(search.number, search.tally, bound)
         return
-    cell = search.heap[waiting]
-    search.key[cell] = bound
+    cell = let_wait(search.heap, search.key, search.tally, bound)
     search.slot[cell] = where
     search.pair[cell, 0], search.pair[cell, 1] = a, b
     search.cut[cell, 0], search.cut[cell, 1] = t1, t2
@@ -96,16 +100,12 @@ def keep(search: Slots, work: SlotRoom, levels: Levels, bound: float) -> None:
                     search.mass[cell, i, j] = search.mass[cell, i, j - 1]
                     j -= 1
                 search.guess[cell, i, j], search.mass[cell, i, j] = x, work.q[i, x]
-    push(search.heap, waiting, search.key, cell)
-    search.tally[WAITING] = waiting + 1
 
 
 @part
 def visit(search: Slots, work: SlotRoom, trail: SlotTrail, inherited: float) -> None:
     """Settle the cell in `work` and follow the trail; keep what holds of it, and look for a violation in it, if it is not done."""
-    search.tally[CELLS] += 1
-    if search.tally[UNPAID]:
-        search.tally[SINCE] += 1
+    count_cell(search.tally)
     L, B, cap = work.L.copy(), work.B.copy(), work.cap.copy()
     settle(search, work, trail)
     bound, mistakes, levels = followed_slots(search.T, search.lam, search.number, L, B, cap, trail)
@@ -170,11 +170,10 @@ def advance_slots(search: Slots, cells: int) -> bool:
         work.L[:], work.B[:], work.cap[:], work.q[:] = 0.0, 1.0, 1.0, 0.0
         visit(search, work, trail, -np.inf)
     last = search.tally[CELLS] + cells - 1
-    while search.tally[CELLS] < last and search.tally[WAITING] > 0:
-        if enough(search.tally, search.found):
-            return False
-        cell = pop(search.heap, search.tally[WAITING], search.key)
-        search.tally[WAITING] -= 1
+    while True:
+        cell = next_cell(search.heap, search.key, search.tally, search.found, last)
+        if cell < 0:
+            return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
         bound = search.key[cell]
         restore(search, work, cell, 1)
         # The slot that was popped is the next to be filled: the second part waits in `other` while the first is settled.
@@ -186,4 +185,3 @@ def advance_slots(search: Slots, cells: int) -> bool:
         copy_rows(cap, work.cap)
         copy_rows(q, work.q)
         visit(search, work, trail, bound)
-    return bool(search.tally[WAITING] > 0)

@@ -19,6 +19,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import entry, part
 from ..common.numerics import UNIT
+from ..common.rows import copy_row
 
 THIN = 1e-100  # no box is thinner at zero: the logarithm of its upper end stays moderate
 
@@ -37,6 +38,22 @@ class NewtonEffort(NamedTuple):
 
 
 EFFORT = NewtonEffort()
+
+
+class Box(NamedTuple):
+    """A box l <= T_u q <= b, and what its bound is made of: e = base + v.F, v = (mu, t, a)."""
+
+    T_u: Array  # (|U|, n)
+    T_s: Array  # (|S|, n)
+    keep: float
+    hide: float
+    gamma: float
+    low: Array  # (|U|,)   l
+    high: Array  # (|U|,)  b
+    base: Array  # (n,)
+    F: Array  # (2 |U| + |S|, n)
+    largest: float  # the largest |lambda|
+    steepest: float  # and the largest slope of the minorants, for rounding
 
 
 @part
@@ -88,19 +105,9 @@ def log_sum(a: Array) -> float:
 
 
 @part
-def bounds_at(
-    base: Array,
-    F: Array,
-    low: Array,
-    high: Array,
-    keep: float,
-    hide: float,
-    gamma: float,
-    v: Array,
-    soft: float,
-    e: Array,
-) -> tuple[float, float, float]:
+def bounds_at(box: Box, v: Array, soft: float, e: Array) -> tuple[float, float, float]:
     """B, the smoothed B that Newton's method climbs, and the least e."""
+    base, F, low, high, hide, gamma = box.base, box.F, box.low, box.high, box.hide, box.gamma
     n_u, n, m = low.shape[0], base.shape[0], v.shape[0]
     for x in range(n):
         e[x] = base[x]
@@ -131,7 +138,7 @@ def bounds_at(
         round_edges += middle * v[u] + half * math.sqrt(v[u] * v[u] + 9.0 * soft * soft)
         t = v[n_u + u]
         barrier += math.log(max(t, 1e-300)) + math.log(max(1.0 - t, 1e-300))
-    return exact - edges - secret, smooth - round_edges - secret + EFFORT.barrier * soft * keep * barrier, least
+    return exact - edges - secret, smooth - round_edges - secret + EFFORT.barrier * soft * box.keep * barrier, least
 
 
 @part
@@ -161,19 +168,9 @@ def rounding(
 
 
 @part
-def newton(
-    F: Array,
-    low: Array,
-    high: Array,
-    keep: float,
-    hide: float,
-    gamma: float,
-    v: Array,
-    soft: float,
-    w: Array,
-    step: Array,
-) -> float:
+def newton(box: Box, v: Array, soft: float, w: Array, step: Array) -> float:
     """Newton's step of the smoothed bound, from w; returns the rise that it promises."""
+    F, low, high, keep, hide, gamma = box.F, box.low, box.high, box.keep, box.hide, box.gamma
     n_u, n, m = low.shape[0], w.shape[0], v.shape[0]
     wide = max(soft, gamma)
     slope, mean, Q = np.empty(m), np.empty(m), np.empty((m, m))
@@ -236,6 +233,53 @@ def reach(n_u: int, v: Array, step: Array) -> float:
     return min(share, EFFORT.longest / largest) if largest > 0.0 else share
 
 
+@part
+def fill_weights(e: Array, least: float, wide: float, w: Array) -> None:
+    """w prop. to exp(-e / wide)."""
+    total = 0.0
+    for x in range(e.shape[0]):
+        w[x] = math.exp((least - e[x]) / wide)
+        total += w[x]
+    for x in range(e.shape[0]):
+        w[x] /= total
+
+
+@part
+def climbed(
+    box: Box, soft: float, target: float, best: float, v: Array, best_v: Array, w: Array, e: Array
+) -> tuple[float, float]:
+    """Newton's method on the smoothed bound, in place: the best safe bound so far, whose multipliers are best_v, and the smoothed one."""
+    n_u, m = box.low.shape[0], v.shape[0]
+    step, tried = np.empty(m), np.empty(m)
+    _, smooth, least = bounds_at(box, v, soft, e)
+    for _ in range(EFFORT.steps):
+        fill_weights(e, least, max(soft, box.gamma), w)
+        rise = newton(box, v, soft, w, step)
+        if not rise > 0.0:
+            break
+        share, exact, higher = reach(n_u, v, step), 0.0, -math.inf
+        for _ in range(EFFORT.trials):
+            for j in range(m):
+                tried[j] = v[j] + share * step[j]
+            exact, higher, least = bounds_at(box, tried, soft, e)
+            if higher >= smooth + 1e-4 * share * rise:
+                break
+            share *= 0.35
+        else:
+            break
+        smooth = higher
+        safe = exact - rounding(
+            box.T_u, box.T_s, box.keep, box.hide, box.gamma, box.largest, box.steepest, box.high, tried
+        )
+        copy_row(tried, v)
+        if safe > best:
+            best = safe
+            copy_row(v, best_v)
+        if best >= target or rise < 0.1 * soft:
+            break
+    return best, smooth
+
+
 @entry
 def weigh(
     T_u: Array,
@@ -255,73 +299,31 @@ def weigh(
     Returns the safe bound.
     """
     n_u, n = T_u.shape
-    m = v.shape[0]
-    base, F, e, best_v = np.empty(n), np.empty((m, n)), np.empty(n), v.copy()
-    step, tried = np.empty(m), np.empty(m)
+    base, F, e, best_v = np.empty(n), np.empty((v.shape[0], n)), np.empty(n), v.copy()
     largest = 0.0
     for x in range(n):
         largest = max(largest, abs(lam[x]))
     steepest = fill(T_u, T_s, keep, hide, lam, low, high, base, F)
+    box = Box(T_u, T_s, keep, hide, gamma, low, high, base, F, largest, steepest)
     spread = math.log(n + 1.0)
-    exact, smooth, least = bounds_at(base, F, low, high, keep, hide, gamma, v, 1.0, e)
+    exact, _, _ = bounds_at(box, v, 1.0, e)
     best = exact - rounding(T_u, T_s, keep, hide, gamma, largest, steepest, high, v)
-    soft = (
-        min(0.05, max((target - best) / spread, 1e-7)) if gamma == 0.0 else min(gamma, max(0.1 * (target - best), 1e-9))
-    )
+    if gamma == 0.0:
+        soft = min(0.05, max((target - best) / spread, 1e-7))
+    else:
+        soft = min(gamma, max(0.1 * (target - best), 1e-9))
     for stage in range(EFFORT.stages):
         if best >= target:
             break
-        exact, smooth, least = bounds_at(base, F, low, high, keep, hide, gamma, v, soft, e)
-        wide = max(soft, gamma)
-        for _ in range(EFFORT.steps):
-            total = 0.0
-            for x in range(n):
-                w[x] = math.exp((least - e[x]) / wide)
-                total += w[x]
-            for x in range(n):
-                w[x] /= total
-            rise = newton(F, low, high, keep, hide, gamma, v, soft, w, step)
-            if not rise > 0.0:
-                break
-            share, climbed = reach(n_u, v, step), False
-            for _ in range(EFFORT.trials):
-                for j in range(m):
-                    tried[j] = v[j] + share * step[j]
-                exact, higher, least = bounds_at(base, F, low, high, keep, hide, gamma, tried, soft, e)
-                if higher >= smooth + 1e-4 * share * rise:
-                    climbed = True
-                    break
-                share *= 0.35
-            if not climbed:
-                exact, smooth, least = bounds_at(base, F, low, high, keep, hide, gamma, v, soft, e)
-                break
-            for j in range(m):
-                v[j] = tried[j]
-            smooth = higher
-            safe = exact - rounding(T_u, T_s, keep, hide, gamma, largest, steepest, high, v)
-            if safe > best:
-                best = safe
-                for j in range(m):
-                    best_v[j] = v[j]
-            if best >= target or rise < 0.1 * soft:
-                break
-        hopeless = smooth + (wide * spread if gamma == 0.0 else 0.0) + 0.4 * soft * n_u + 8.0 * soft < target
-        if (hopeless and stage > 0) or soft < max(1e-10, 0.02 * (target - best) / spread):
+        best, smooth = climbed(box, soft, target, best, v, best_v, w, e)
+        highest = smooth + (max(soft, gamma) * spread if gamma == 0.0 else 0.0) + 0.4 * soft * n_u + 8.0 * soft
+        if (highest < target and stage > 0) or soft < max(1e-10, 0.02 * (target - best) / spread):
             break
         soft *= 0.2
-    for j in range(m):
-        v[j] = best_v[j]
-    exact, smooth, least = bounds_at(base, F, low, high, keep, hide, gamma, v, 1.0, e)
-    wide = max(gamma, max(0.3 * (target - best) / spread, 1e-9))
-    total = 0.0
-    for x in range(n):
-        w[x] = math.exp((least - e[x]) / wide)
-        total += w[x]
-    for x in range(n):
-        w[x] /= total
-    if not best > -math.inf:  # NaN, too
-        best = -math.inf
-    return best
+    copy_row(best_v, v)
+    _, _, least = bounds_at(box, v, 1.0, e)
+    fill_weights(e, least, max(gamma, max(0.3 * (target - best) / spread, 1e-9)), w)
+    return best if best > -math.inf else -math.inf  # NaN, too
 
 
 @entry

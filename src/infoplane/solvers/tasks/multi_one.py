@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...information import Array, IntArray, entr
-from ...kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
+from ...kernels.common.rows import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
 from ...posterior.task_form import TINY
 from ...problem import MarkovLagrangian
 from ..base import Solver
 from ..job import STILL, Iteration, Job, PlainState
-from .task_map import form_of, task_refusal
+from .task_map import alive, form_of, task_refusal
 
 PENALTY_FACTOR = 1.6
 """Of a row's curvature: above sqrt(2), from which on every iteration provably lowers L_c at relaxation 1."""
@@ -133,11 +133,7 @@ class SplitTasks(Iteration):
 
     def encoders(self) -> list[Array]:
         """Of the letters, without the clusters that have died."""
-        found = []
-        for W in self.state.W:
-            alive = W @ self.form.p_x > DEAD
-            found.append(self.form.expanded(W[alive] / W[alive].sum(axis=0)))
-        return found
+        return [alive(self.form, W) for W in self.state.W]
 
 
 def entropy_prox(kappa: Array, c: Array, t: Array) -> Array:

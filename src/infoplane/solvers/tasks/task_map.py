@@ -167,12 +167,13 @@ class TaskIteration(Iteration):
 
     def encoders(self) -> list[Array]:
         """Of the letters, without the clusters that have died."""
-        found = []
-        for A in self.seen.A:
-            W = np.exp(A)
-            alive = W @ self.form.p_x > DEAD
-            found.append(self.form.expanded(W[alive] / W[alive].sum(axis=0)))
-        return found
+        return [alive(self.form, np.exp(A)) for A in self.seen.A]
+
+
+def alive(form: TaskForm, W: Array) -> Array:
+    """The encoder of the letters from that of the classes, without the clusters that have died."""
+    W = W[W @ form.p_x > DEAD]
+    return form.expanded(W / W.sum(axis=0))
 
 
 def normalised(A: Array) -> Array:

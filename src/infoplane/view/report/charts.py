@@ -32,155 +32,102 @@ def plane(drawn: Plane, ixz_bits: list[float], solvers: list[str]) -> Any:
     left = min(ixz_bits) - 0.3 * (max(ixz_bits) - min(ixz_bits))
     left = -0.015 * right if left < 0.4 * right or max(ixz_bits) - min(ixz_bits) < 1e-3 * right else left
     top = max(drawn.bound_bits, 1e-3) * 1.08
-    sparse = alt.Axis(tickCount=alt.ExprRef("ceil(width / 90)"), labelFlush=False)
-    x = alt.X(
-        "x:Q",
-        title=f"{drawn.names[0]}  [bits]",
-        scale=alt.Scale(domain=[left, right], nice=False, zero=False),
-        axis=sparse,
-    )
-    y = alt.Y(
-        "y:Q", title=f"{drawn.names[1]}  [bits]", scale=alt.Scale(domain=[-0.02 * top, top], nice=False, zero=False)
-    )
+    across, up = (alt.Scale(domain=ends, nice=False, zero=False) for ends in ([left, right], [-0.02 * top, top]))
+    x = alt.X("x:Q", title=f"{drawn.names[0]}  [bits]", scale=across, axis=_sparse())
+    y = alt.Y("y:Q", title=f"{drawn.names[1]}  [bits]", scale=up)
     legend = None
     if len(solvers) > 1:
-        legend = alt.Legend(
-            orient="bottom", title=None, columns=alt.ExprRef("columns"), symbolOpacity=1, symbolSize=60, labelLimit=180
-        )
-    colours = alt.Scale(
-        domain=solvers, range=_cycled(solvers, [alt.ExprRef(f"solver{i}") for i in range(OWN)], alt.ExprRef("given"))
-    )
+        legend = _legend(symbolOpacity=1, symbolSize=60, labelLimit=180)
+    own = [alt.ExprRef(f"solver{i}") for i in range(OWN)]
+    colours = alt.Scale(domain=solvers, range=_cycled(solvers, own, alt.ExprRef("given")))
     shapes = alt.Scale(domain=solvers, range=_cycled(solvers, SHAPES, "diamond"))
-    bounds = (
-        alt.Chart(alt.NamedData(name="bounds"))
-        .mark_line(aria=False, strokeWidth=1, strokeDash=[4, 3], clip=True, color=alt.ExprRef("muted"))
-        .encode(x=x, y=y, order="x:Q")
-    )
+    bounds = _layer("bounds", "line", strokeWidth=1, strokeDash=[4, 3], clip=True, color=alt.ExprRef("muted"))
     # An area is sorted by x as it is; with an order it would fall apart into one area for every x.
-    enclosed = (
-        alt.Chart(alt.NamedData(name="enclosed"))
-        .mark_area(aria=False, opacity=0.3, clip=True, line=False, color=alt.ExprRef("accent"))
-        .encode(x=x, y=y, y2="y2:Q")
+    enclosed = _layer("enclosed", "area", opacity=0.3, clip=True, line=False, color=alt.ExprRef("accent"))
+    pareto = _layer("pareto", "line", strokeWidth=1.2, opacity=0.8, color=alt.ExprRef("ink"))
+    runs = _layer("runs", "point", strokeWidth=1.2).encode(
+        x=x,
+        y=y,
+        fill=alt.Fill("solver:N", scale=colours, legend=legend),
+        stroke=alt.Stroke("solver:N", scale=colours, legend=legend),
+        shape=alt.Shape("solver:N", scale=shapes, legend=legend),
+        size=alt.Size("size:Q", scale=None),
+        opacity=alt.Opacity("opacity:Q", scale=None),
+        fillOpacity=alt.FillOpacity("filled:Q", scale=None),
     )
-    pareto = (
-        alt.Chart(alt.NamedData(name="pareto"))
-        .mark_line(aria=False, strokeWidth=1.2, opacity=0.8, color=alt.ExprRef("ink"))
-        .encode(x=x, y=y, order="x:Q")
+    chosen = _layer("chosen", "point", size=260, strokeWidth=2, color=alt.ExprRef("ink")).encode(x=x, y=y)
+    layers = (
+        enclosed.encode(x=x, y=y, y2="y2:Q"),
+        *(line.encode(x=x, y=y, order="x:Q") for line in (bounds, pareto)),
+        *(runs, chosen),
     )
-    runs = (
-        alt.Chart(alt.NamedData(name="runs"))
-        .mark_point(aria=False, strokeWidth=1.2)
-        .encode(
-            x=x,
-            y=y,
-            fill=alt.Fill("solver:N", scale=colours, legend=legend),
-            stroke=alt.Stroke("solver:N", scale=colours, legend=legend),
-            shape=alt.Shape("solver:N", scale=shapes, legend=legend),
-            size=alt.Size("size:Q", scale=None),
-            opacity=alt.Opacity("opacity:Q", scale=None),
-            fillOpacity=alt.FillOpacity("filled:Q", scale=None),
-        )
-    )
-    chosen = (
-        alt.Chart(alt.NamedData(name="chosen"))
-        .mark_point(aria=False, size=260, strokeWidth=2, color=alt.ExprRef("ink"))
-        .encode(x=x, y=y)
-    )
-    return (
-        alt.layer(enclosed, bounds, pareto, runs, chosen)
-        .add_params(
-            *_colours(),
-            *(alt.param(name=name, value="grey") for name in (*(f"solver{i}" for i in range(OWN)), "given")),
-            alt.param(name="columns", value=3),
-        )
-        .properties(width=600, height=420, autosize=alt.AutoSizeParams(type="fit", contains="padding"))
-    )
+    greys = dict.fromkeys((*COLOURS, *(f"solver{i}" for i in range(OWN)), "given"), "grey")
+    return _sized(alt.layer(*layers), 600, 420, "fit", **greys, columns=3)
 
 
 def masses() -> Any:
     """p(z), one bar per cluster, above the heat maps."""
-    return (
-        alt.Chart(alt.NamedData(name="masses"))
-        .mark_bar(aria=False, color=alt.ExprRef("accent"))
-        .encode(
-            x=alt.X("z:O", axis=None, scale=alt.Scale(paddingInner=0.12, paddingOuter=0.06)),
-            y=alt.Y(
-                "v:Q", title=None, axis=alt.Axis(tickCount=3, minExtent=_extent(), maxExtent=_extent(), grid=False)
-            ),
-        )
-        .add_params(*_colours(), alt.param(name="extent", value=120))
-        .properties(width=400, height=64, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+    extent = alt.ExprRef("extent")
+    bars = _layer("masses", "bar", color=alt.ExprRef("accent")).encode(
+        x=alt.X("z:O", axis=None, scale=alt.Scale(paddingInner=0.12, paddingOuter=0.06)),
+        y=alt.Y("v:Q", title=None, axis=alt.Axis(tickCount=3, minExtent=extent, maxExtent=extent, grid=False)),
     )
+    return _sized(bars, 400, 64, "fit-x", **dict.fromkeys(COLOURS, "grey"), extent=120)
 
 
 def heat_map() -> Any:
     """One column per cluster, one row per x or y; rows and columns are numbers here, and their labels are looked up."""
-    return (
-        alt.Chart(alt.NamedData(name="cells"))
-        .mark_rect(aria=False)
-        .encode(
-            x=alt.X(
-                "z:O",
-                title="cluster",
-                axis=alt.Axis(labelExpr="columns[datum.value]", labelAngle=0, labelOverlap=False),
-            ),
-            y=alt.Y(
-                "row:O",
-                title=None,
-                axis=alt.Axis(
-                    labelExpr="rows[datum.value]",
-                    labelLimit=alt.ExprRef("extent - 8"),
-                    minExtent=_extent(),
-                    maxExtent=_extent(),
-                    ticks=False,
-                    labelPadding=6,
-                ),
-            ),
-            color=alt.Color("v:Q", scale=alt.Scale(domain=[0, 1]), legend=None),
-        )
-        .add_params(
-            alt.param(name="rows", value=[]), alt.param(name="columns", value=[]), alt.param(name="extent", value=120)
-        )
-        .properties(width=400, height=alt.Step(18), autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+    extent = alt.ExprRef("extent")
+    across = alt.Axis(labelExpr="columns[datum.value]", labelAngle=0, labelOverlap=False)
+    down = alt.Axis(
+        labelExpr="rows[datum.value]",
+        labelLimit=alt.ExprRef("extent - 8"),
+        minExtent=extent,
+        maxExtent=extent,
+        ticks=False,
+        labelPadding=6,
     )
+    cells = _layer("cells", "rect").encode(
+        x=alt.X("z:O", title="cluster", axis=across),
+        y=alt.Y("row:O", title=None, axis=down),
+        color=alt.Color("v:Q", scale=alt.Scale(domain=[0, 1]), legend=None),
+    )
+    return _sized(cells, 400, alt.Step(18), "fit-x", rows=[], columns=[], extent=120)
 
 
 def trace() -> Any:
     """|loss - final loss| and the residuals against the iteration, on a logarithmic scale: a straight line is linear convergence."""
-    return (
-        alt.Chart(alt.NamedData(name="trace"))
-        .mark_line(aria=False, strokeWidth=1.6)
-        .encode(
-            x=alt.X(
-                "iteration:Q",
-                title="iteration",
-                axis=alt.Axis(tickCount=alt.ExprRef("ceil(width / 90)"), labelFlush=False),
-            ),
-            y=alt.Y(
-                "v:Q",
-                title="distance to the end",
-                scale=alt.Scale(type="log"),
-                axis=alt.Axis(format=".0e", tickCount=6),
-            ),
-            color=alt.Color(
-                "line:N",
-                sort=None,
-                legend=alt.Legend(
-                    orient="bottom", title=None, columns=alt.ExprRef("columns"), labelLimit=200, symbolStrokeWidth=3
-                ),
-            ),
-        )
-        .add_params(alt.param(name="columns", value=2))
-        .properties(width=600, height=260, autosize=alt.AutoSizeParams(type="fit", contains="padding"))
+    falling: dict[str, Any] = {"scale": alt.Scale(type="log"), "axis": alt.Axis(format=".0e", tickCount=6)}
+    lines = _layer("trace", "line", strokeWidth=1.6).encode(
+        x=alt.X("iteration:Q", title="iteration", axis=_sparse()),
+        y=alt.Y("v:Q", title="distance to the end", **falling),
+        color=alt.Color("line:N", sort=None, legend=_legend(labelLimit=200, symbolStrokeWidth=3)),
     )
+    return _sized(lines, 600, 260, "fit", columns=2)
 
 
-def _colours() -> list[Any]:
-    return [alt.param(name=name, value="grey") for name in ("ink", "muted", "accent")]
+COLOURS = ("ink", "muted", "accent")
+"""What the page's style sheet calls them."""
 
 
-def _extent() -> Any:
-    return alt.ExprRef("extent")
+def _layer(data: str, mark: str, **style: Any) -> Any:
+    """Marks for some of the page's data; the page itself says what they show to those who do not see them."""
+    return getattr(alt.Chart(alt.NamedData(name=data)), f"mark_{mark}")(aria=False, **style)
+
+
+def _sized(chart: Any, width: int, height: Any, fit: Any, **parameters: Any) -> Any:
+    """A chart that takes the width that it is given, with parameters that the page sets."""
+    named = [alt.param(name=name, value=value) for name, value in parameters.items()]
+    autosize = alt.AutoSizeParams(type=fit, contains="padding")
+    return chart.add_params(*named).properties(width=width, height=height, autosize=autosize)
+
+
+def _sparse() -> Any:
+    return alt.Axis(tickCount=alt.ExprRef("ceil(width / 90)"), labelFlush=False)
+
+
+def _legend(**style: Any) -> Any:
+    return alt.Legend(orient="bottom", title=None, columns=alt.ExprRef("columns"), **style)
 
 
 def _cycled(solvers: list[str], items: list[Any], given: Any) -> list[Any]:

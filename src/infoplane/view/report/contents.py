@@ -26,7 +26,7 @@ from ...problem import FAMILIES
 from ...results import Status, Trace
 from ...solution import Solution
 from ...storage.files import to_json
-from ..drawing import GIVEN, groups
+from ..drawing import GIVEN, groups, trace_lines
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ def contents(
     encoders, letters = _encoders(frontier, answers, best, outcomes, allowance)
     recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
     suggestion, drawn_as = stored.suggest(notation, by="knee"), groups(frontier)
+    knee = suggestion.knee
     written = frontier.runs[0].problem.record.notation(notation)
     enclosure = stored.enclosure() if is_enclosed(stored.runs) else None
     return {
@@ -110,13 +111,23 @@ def contents(
         "residuals": to_json([frontier.runs[row].residuals for row in rows]),
         "best": [at[row] for row in answers],
         "best_of_solver": [at[row] for row in best],
-        "enclosure": [] if enclosure is None else _band(enclosure),
+        "enclosure": [] if enclosure is None else _corners(enclosure),
         "pareto": [at[row] for row in stored.pareto_rows() if row in at],
         "encoders": {at[row]: encoder for row, encoder in encoders.items()},
         "traces": {at[row]: _trace(trace, allowance.points) for row, trace in recorded.items()},
-        "knee": None if suggestion.knee is None else _at(frontier, answers, at, suggestion.knee.parameter),
+        "knee": next(
+            (at[row] for row in answers if knee is not None and frontier.runs[row].parameter == knee.parameter), None
+        ),
         "suggestion": [one for one in suggestion.sentences if not one.startswith("Caution: ")],  # they stand on top
-        "provenance": {"joint": _identity(joint), **_shown_provenance(frontier.provenance)},
+        "provenance": {
+            "joint": {
+                "X": shortened(", ".join(joint.x_names)),
+                "Y": shortened(y_name(joint)),
+                "shape": list(joint.shape),
+                "fingerprint": joint.fingerprint,
+            },
+            **_shown_provenance(frontier.provenance),
+        },
         "notes": [
             *([] if stored.reused is None else [stored.reused]),
             *_omissions(
@@ -221,18 +232,13 @@ def _systems(frontier: Frontier, at: dict[int, int], parameter: str) -> dict[str
     }
 
 
-def _band(enclosure: Enclosure) -> list[dict[str, float]]:
+def _corners(enclosure: Enclosure) -> list[dict[str, float]]:
     """The two curves that enclose the frontier, corner by corner."""
     corners = np.column_stack([enclosure.ixz_bits, enclosure.low_bits, enclosure.high_bits]).round(7)
     return [{"x": x, "y": low, "y2": high} for x, low, high in corners.tolist()]
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
-
-
-def _at(frontier: Frontier, answers: list[int], at: dict[int, int], parameter: float) -> int:
-    """Where the best answer of a parameter stands on the page."""
-    return next(at[row] for row in answers if frontier.runs[row].parameter == parameter)
 
 
 def _best_of_each_solver(frontier: Frontier, answers: list[int]) -> list[int]:
@@ -309,21 +315,11 @@ def _trace_notes(best: list[int], recorded: dict[int, Trace]) -> list[str]:
 def _trace(trace: Trace, most: int) -> dict[str, Any]:
     """At most so many iterations, evenly; |loss - final loss| and the residuals to three digits."""
     kept = np.array(_evenly(range(len(trace)), most), dtype=int)
-    numbers = kept + 1 if trace.iteration is None else trace.iteration[kept].astype(int)
-    lines = {
-        "|loss − final loss|, nats": np.abs(trace.loss - trace.loss[-1]),
-        "primal residual": trace.primal,
-        "dual residual": trace.dual,
-        "stationarity residual": trace.stationarity,
-    }
-    # A method that splits nothing has residuals 0, which a logarithm cannot show.
-    shown = {
-        name: [float(f"{v:.3g}") if math.isfinite(v) and v > 0 else None for v in values[kept]]
-        for name, values in lines.items()
-    }
+    iterations, lines = trace_lines(trace)
+    shown = {name: values[kept] for name, values in lines.items() if np.isfinite(values[kept]).any()}
     return {
-        "iterations": numbers.tolist(),
-        "lines": {name: values for name, values in shown.items() if any(v is not None for v in values)},
+        "iterations": iterations[kept].astype(int).tolist(),
+        "lines": {name: to_json([float(f"{v:.3g}") for v in values]) for name, values in shown.items()},
     }
 
 
@@ -366,18 +362,14 @@ def _axis(names: tuple[str, ...], labels: tuple[Hashable, ...], p: Array, shown:
 # -- where it came from, and what was left out ---------------------------------------------------------------------------
 
 
-def _identity(joint: Joint) -> dict[str, Any]:
-    return {
-        "X": shortened(", ".join(joint.x_names)),
-        "Y": shortened(y_name(joint)),
-        "shape": list(joint.shape),
-        "fingerprint": joint.fingerprint,
-    }
-
-
 def _shown_provenance(provenance: dict[str, Any]) -> dict[str, Any]:
     """Without what the joint's identity or a named family says already; an infinite limit and the like as text."""
-    known = {"joint_sha256", "shape", "systems", *(("rho",) if _names_its_rho(provenance.get("family")) else ())}
+    family = FAMILIES.get(str(provenance.get("family")))
+    known = {"joint_sha256", "shape", "systems"}
+    if (
+        family is not None and family.parameter is not None and not family.options
+    ):  # its name and parameter say what rho is
+        known.add("rho")
     shown: dict[str, Any] = to_json({name: v for name, v in provenance.items() if name not in known}, nonfinite=str)
     if isinstance(shown.get("grid"), list):  # parameters that were inserted come last in it
         shown["grid"] = sorted(float(f"{parameter:.6g}") for parameter in shown["grid"])
@@ -419,19 +411,15 @@ def _omissions(
     return said
 
 
-def _names_its_rho(name: object) -> bool:
-    """Whether a family's name and parameter say what rho is."""
-    family = FAMILIES.get(str(name))
-    return family is not None and family.parameter is not None and not family.options
-
-
 def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> dict[str, Any]:
     """p(z), p(z|x) and p(y|z) in thousandths; one column per cluster, or per group that coincide, in the order of the letters they hold."""
     W, joint = run.encoder, run.joint
     p_zx, p_zy = W * joint.p_x, W @ joint.p_xy / target_weights(joint)
     differ = distinct_clusters(run.encoder, run.joint.p_x)
     groups = differ if len(differ) <= most else differ[: most - 1]
-    groups = sorted(groups, key=lambda group: _centre(p_zx[group].sum(axis=0)[letters]))
+    held = {group[0]: p_zx[group].sum(axis=0)[letters] for group in groups}
+    centre = {z: float(mass @ np.arange(len(mass))) / max(float(mass.sum()), 1e-300) for z, mass in held.items()}
+    groups = sorted(groups, key=lambda group: centre[group[0]])
     rest = sorted(set(range(len(W))) - {z for group in groups for z in group})
     # Clusters without mass hold nothing worth a column, unless a rare letter needs one to have its probabilities add up.
     if rest and W[rest].sum(axis=0)[letters].max(initial=0.0) >= 0.0005:
@@ -462,10 +450,6 @@ def _column_name(group: list[int], is_rest: bool) -> str:
     if is_rest:
         return f"{len(group)} others"
     return f"z{group[0]}" if len(group) == 1 else f"z{group[0]}×{len(group)}"
-
-
-def _centre(mass: Array) -> float:
-    return float(mass @ np.arange(len(mass))) / max(float(mass.sum()), 1e-300)
 
 
 def _thousandths(p: Array) -> list[int]:
