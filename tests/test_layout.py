@@ -289,7 +289,6 @@ TESTED_ELSEWHERE = {
     "view.pages": "cli/test_audit.py, cli/test_release.py and cli/test_encode.py",
     "view.report.charts": "view/report/test_browser.py, which looks at them",
     "posterior.channel": "certificate/funnel/test_free.py",
-    "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
     "version": "test_package.py",
 }
