@@ -6,7 +6,7 @@ progress, be interrupted, and go on. One iteration of a run is
 1. `_tune`                   the automatic penalty follows the masses
 2. `iterate`                 one step of the recursion, `douglas_rachford` compiled for p, q = W, v or v, W and A p, B q = W M, v or v, W M
 3. `measure`                 residuals, the trace, and whether the run has ended
-4. `_dead`, `_without_dead`  clusters that have lost their mass are dropped; or else
+4. `_mark_dead`              clusters that have lost their mass are dropped; or else
 5. `_looked_ahead`           every STRIDE iterations, a leap along a slow tail
 
 *The automatic penalty.* Each row of the constraint gets kappa times the curvature of its own entropy,
@@ -37,7 +37,6 @@ from ..common.rows import (
     Integers,
     kept_rows,
     load,
-    mark_dead_in_both,
     matmul,
     normalise_columns,
     save,
@@ -199,13 +198,18 @@ def _put_back(state: State, r: int, now: Iterate, tail: Tail) -> None:
 
 
 @part
-def _keep_last_holders(W: Array, keep: Flags) -> int:
-    """Mark also the cluster that holds the larger part of some letter, of less mass than `DEAD` or not; returns how many were added.
+def _mark_dead(W: Array, u: Array, v: Array, keep: Flags) -> int:
+    """Mark the clusters to go on with; returns how many have no entry with mass in either block, and hold no letter.
 
-    Without it the letter's column would have nothing left to be rescaled.
+    A cluster that holds the larger part of some letter stays: without it the letter's column would have nothing left to be rescaled.
     """
-    added = 0
-    for x in range(W.shape[1]):
+    dead = 0
+    for z in range(u.shape[0]):
+        keep[z] = False
+        for j in range(u.shape[1]):
+            keep[z] = keep[z] or u[z, j] >= DEAD or v[z, j] >= DEAD
+        dead += not keep[z]
+    for x in range(W.shape[1] if dead > 0 else 0):
         held, largest, at = 0.0, 0.0, 0
         for z in range(W.shape[0]):
             if keep[z]:
@@ -214,8 +218,8 @@ def _keep_last_holders(W: Array, keep: Flags) -> int:
                 largest, at = W[z, x], z
         if largest > held:
             keep[at] = True
-            added += 1
-    return added
+            dead -= 1
+    return dead
 
 
 @inlined
@@ -281,13 +285,6 @@ def _tune(split: Split, now: Iterate, iteration: int, c_before: Array) -> None:
     retune(split.h, mass, now.c, now.boost, split.kappa, split.floor, iteration < split.settled, c_before)
 
 
-@inlined
-def _dead(now: Iterate, keep: Flags) -> int:
-    """Mark the clusters to go on with; returns how many have lost their mass in both blocks, and hold no letter."""
-    dead = mark_dead_in_both(now.u, now.v, keep)
-    return dead - _keep_last_holders(now.W, keep) if dead > 0 else 0
-
-
 @entry
 def advance(split: Split, state: State, steps: Integers, trace: Array) -> None:
     """Do steps[r] iterations of run r, fewer if it ends.
@@ -324,7 +321,7 @@ def advance(split: Split, state: State, steps: Integers, trace: Array) -> None:
             state.outcome[r] = judge(split, state, r, now, before)
             if state.outcome[r] != RUNNING:
                 break
-            dead = _dead(now, keep)
+            dead = _mark_dead(now.W, now.u, now.v, keep)
             if dead > 0:
                 now, tail = _without_dead(split, now, keep, now.W.shape[0] - dead)
             elif split.accelerate and state.iterations[r] % STRIDE == 0:
