@@ -21,7 +21,7 @@ from .runtime.budget import Budget
 from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
 from .sampling.denoising import sampled
 from .solution import Solution, finished
-from .solvers.base import Callback, Solver, is_path, together
+from .solvers.base import Callback, PathSolver, Solver, together
 from .solvers.job import Job, ProofOptions, RunOptions, Seed, takes
 from .solvers.registry import Prover, runner_and_prover
 from .solvers.shared.fallback import LEAST, PATIENCE, SHARE
@@ -169,7 +169,7 @@ def parts_of(solver: Solver, job: Job) -> list[Job]:
     A path solver needs all its starts together; and large encoders stay together, since every part has tables of its own.
     """
     W = job.starts
-    if is_path(solver) or len(W) == 1:
+    if isinstance(solver, PathSolver) or len(W) == 1:
         return [job]
     count = max(cores(), W.size // BATCH_ENTRIES if W.size <= MOST_ENTRIES else 0)
     return [job.but(starts=part) for part in np.array_split(W, min(len(W), count))]

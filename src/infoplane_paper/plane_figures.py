@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from .drawing import Row, draw_multiples
 from .methods import BASELINE, KINDS, Method
 from .pieces import Certified, Merges, Piece, Private, Starts, Sweep
-from .planes import higher, leaks_less, left_their_start, less_than_merging, more_points, recovers, spans_more, stuck
+from .planes import left_their_start, stuck
 from .points import Points
 from .runs import SEPARATOR, Runs, with_other_settings
 from .settings import Scale
@@ -133,16 +133,32 @@ def moved(runs: Runs, title: str, name: str) -> Points:
     return left_their_start(points, runs[starts]) if starts in runs.pieces else points.ended()
 
 
-def _asked(runs: Runs, title: str, names: Sequence[str], ask: Callable[..., Finding]) -> Finding:
-    """What the moved runs of some pieces say; not decided where none of a piece has left its start."""
-    used = {name: moved(runs, title, name) for name in names}
-    before = {name: len(runs.points(name).ended()) for name in names}
-    still = [
-        f"none of the {before[name]} converged runs of {name} has left its random start"
-        for name in names
-        if before[name] and not len(used[name])
-    ]
-    return (Finding(None, "; ".join(still)) if still else ask(*used.values())).on(*names)
+def asked(
+    ask: Callable[..., Finding], title: str, solvers: Sequence[str], beside: str = "", **options: Any
+) -> Callable[[Runs, str], Finding]:
+    """The question of a claim: ``ask`` of what moved of some solvers on a plane, of the piece ``beside`` them, and of their names.
+
+    It is not decided where none of the converged runs of a solver has left its start.
+    """
+
+    def answer(runs: Runs, way: str) -> Finding:
+        names = _of_way(title, way, solvers).values()
+        used = {name: moved(runs, title, name) for name in names}
+        before = {name: len(runs.points(name).ended()) for name in names}
+        still = [
+            f"none of the {before[name]} converged runs of {name} has left its random start"
+            for name in names
+            if before[name] and not len(used[name])
+        ]
+        if still:
+            return Finding(None, "; ".join(still)).on(*names)
+        piece = f"{title}: {beside}"
+        merged = beside and isinstance(runs.piece(piece), Merges)
+        references = [runs[piece] if merged else runs.points(piece)] if beside else []
+        said = tuple(solvers) if len(solvers) > 1 else solvers[0]
+        return ask(*used.values(), *references, said, **options).on(*names)
+
+    return answer
 
 
 Losses = Mapping[str, Mapping[float, float]]
@@ -209,48 +225,16 @@ def _of_way(title: str, way: str, solvers: Sequence[str]) -> dict[str, str]:
     return {one: f"{title}: {one}" if one == BASELINE else f"{title}: {one}, {way}" for one in solvers}
 
 
-def comparable(runs: Runs, way: str, title: str, solvers: Sequence[str]) -> Finding:
-    """Whether solvers have about the same best losses."""
-    names = _of_way(title, way, solvers)
-    return are_comparable(best_losses(runs, names)).on(*names.values())
+def asked_of_losses(
+    ask: Callable[..., Finding], title: str, solvers: Sequence[str], *chosen: str
+) -> Callable[[Runs, str], Finding]:
+    """The same of the best losses of some solvers, and of the names of those ``chosen``."""
 
+    def answer(runs: Runs, way: str) -> Finding:
+        names = _of_way(title, way, solvers)
+        return ask(best_losses(runs, names), *chosen).on(*names.values())
 
-def best_of_all(runs: Runs, way: str, title: str, solvers: Sequence[str]) -> Finding:
-    """Whether the first solver is the best of them."""
-    names = _of_way(title, way, solvers)
-    return is_best(best_losses(runs, names), solvers[0]).on(*names.values())
-
-
-def lower_somewhere(runs: Runs, way: str, title: str, solvers: tuple[str, str]) -> Finding:
-    """Whether the first solver is better than the second in places."""
-    names = _of_way(title, way, solvers)
-    return is_lower_somewhere(best_losses(runs, names), *solvers).on(*names.values())
-
-
-def compared(
-    runs: Runs, way: str, title: str, solvers: tuple[str, str], low: float = 0.0, high: float = np.inf
-) -> Finding:
-    """Whether the first solver leaks less than the second."""
-    names = [f"{title}: {solver}, {way}" for solver in solvers]
-    return _asked(runs, title, names, partial(leaks_less, names=solvers, low=low, high=high))
-
-
-def against_merging(runs: Runs, way: str, title: str, solver: str) -> Finding:
-    """Whether a solver reaches Merge-Two's points, and leaks less between them."""
-    ask = partial(recovers, merges=runs[f"{title}: Merge-Two"], name=solver)
-    return _asked(runs, title, [f"{title}: {solver}, {way}"], ask)
-
-
-def below_merging(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
-    """Whether a solver leaks less than Merge-Two in a range."""
-    ask = partial(less_than_merging, merges=runs[f"{title}: Merge-Two"], name=solver, low=0.0, high=high)
-    return _asked(runs, title, [f"{title}: {solver}, {way}"], ask)
-
-
-def more_than_merging(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
-    """Whether a solver has more points of the plane than Merge-Two."""
-    name = f"{title}: {solver}, {way}"
-    return more_points(runs.points(name), runs[f"{title}: Merge-Two"], solver, 0.0, high).on(name)
+    return answer
 
 
 def stuck_on(
@@ -265,17 +249,3 @@ def stuck_on(
     answers = [one.holds for one in found]
     holds = None if None in answers else answers[0] and not any(answers[1:])
     return Finding(holds, "; ".join(one.said for one in found)).on(f"{plane.title}: {solver}, {way}", proven)
-
-
-def explores_more(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
-    """Whether a solver has more of the frontier in [0, high] bits than Blahut-Arimoto."""
-    names = f"{title}: {solver}, {way}", f"{title}: {BASELINE}"
-    certified = runs.points(f"{title}: certified")
-    points = [runs.points(name) for name in names]
-    return spans_more(points[0], points[1], certified, (solver, BASELINE), 0.0, high).on(*names)
-
-
-def is_higher(runs: Runs, way: str, title: str, solver: str, low: float, high: float) -> Finding:
-    """Whether a solver's best run lies above Blahut-Arimoto's, with I(X;Z) in [low, high] bits."""
-    names = f"{title}: {solver}, {way}", f"{title}: {BASELINE}"
-    return higher(runs.points(names[0]), runs.points(names[1]), (solver, BASELINE), low, high).on(*names)

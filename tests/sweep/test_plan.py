@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.runtime.budget import Budget
-from infoplane.solvers.base import is_path
+from infoplane.solvers.base import PathSolver
 from infoplane.solvers.job import RunOptions
 from infoplane.solvers.shared.starts import make_starts
 from infoplane.storage.store import contending
@@ -115,7 +115,7 @@ def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
     problem, plan = problem_for(solver), planned(solver)
     found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: problem}), "").records
     W = plan.encoders(0)
-    if is_path(solver):
+    if isinstance(solver, PathSolver):
         plain = list(solver.follow(plan.job(problem, W[:1] if solver.deterministic else W), [problem]))
     else:
         plain = solver.run(plan.job(problem, W[: len(found)]))
@@ -133,7 +133,7 @@ def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
     for one in traced:
         assert np.isfinite(one.trace.loss).all()
         assert one.trace.loss[-1] == pytest.approx(one.loss, abs=1e-9)
-        assert is_path(solver) or len(one.trace) == one.run.iterations
+        assert isinstance(solver, PathSolver) or len(one.trace) == one.run.iterations
 
 
 def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():

@@ -70,7 +70,16 @@ MOSTLY_SAMPLING = 0.5
 on there is more noise in it than anything else."""
 
 
-class Joint:
+class Immutable:
+    """What its constructor has put into ``__dict__`` stays."""
+
+    def __setattr__(self, name: str, *_value: object) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} is immutable: cannot change {name!r}. Build another one.")
+
+    __delattr__ = __setattr__
+
+
+class Joint(Immutable):
     """p(x, y) >= 0 with sum 1, its labels, marginals and conditionals; immutable.
 
     ``Joint(P)`` is `Joint.from_matrix`; see also `from_counts`, `from_frame`, `from_samples` and `from_conditional`. Two joints are equal
@@ -512,11 +521,6 @@ class Joint:
 
     def _labelling(self) -> tuple[Any, ...]:
         return self.x_labels, self.y_labels, self.x_names, self.y_names
-
-    def __setattr__(self, name: str, *_value: object) -> NoReturn:
-        raise AttributeError(f"a Joint is immutable: cannot change {name!r}. Build another one.")
-
-    __delattr__ = __setattr__
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writable: the constructor makes them read-only again.

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
 from ..errors import InvalidJointError
 from ..formatting import counted
 from ..information import bits
-from .joint import Joint, check_joint
+from .joint import Immutable, Joint, check_joint
 from .mixing import ROLES, named, roles, stacked
 from .tables import checked_names, tabulated
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .binning import BinRule
 
 
-class TaskJoint:
+class TaskJoint(Immutable):
     """p(x, u) of what is to be kept and p(x, s) of what is to be hidden, of the same x and p(x); immutable.
 
     Attributes
@@ -54,8 +54,8 @@ class TaskJoint:
         unnamed = keep.y_names == hide.y_names == ("y",)
         _check_apart(keep.x_names, () if unnamed else keep.y_names, hide.y_names)
         table, labels = stacked([(f"keep {named(keep)}", 0.5, keep), (f"hide {named(hide)}", 0.5, hide)])
-        self.__dict__["joint"] = Joint(table, keep.x_labels, labels, keep.x_names, ROLES)
-        self.__dict__["keep"], self.__dict__["hide"] = keep, hide
+        joint = Joint(table, keep.x_labels, labels, keep.x_names, ROLES)
+        self.__dict__.update(keep=keep, hide=hide, joint=joint)
 
     @classmethod
     def from_frame(
@@ -153,11 +153,6 @@ class TaskJoint:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.keep, self.hide)
-
-    def __setattr__(self, name: str, *_value: object) -> NoReturn:
-        raise AttributeError(f"a TaskJoint is immutable: cannot change {name!r}. Build another one.")
-
-    __delattr__ = __setattr__
 
 
 def _check_apart(x: tuple[str, ...], keep: tuple[str, ...], hide: tuple[str, ...]) -> None:

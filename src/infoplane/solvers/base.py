@@ -20,7 +20,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -244,8 +244,3 @@ class PathSolver(Solver):
     def run(self, job: Job) -> list[Run]:
         """The job's own problem."""
         return list(self.follow(job, [job.problem]))
-
-
-def is_path(solver: Solver) -> TypeGuard[PathSolver]:
-    """Whether a solver treats all its starts, or parameters, together."""
-    return isinstance(solver, PathSolver)

@@ -40,7 +40,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,11 +52,6 @@ from ..kernels.common.rows import STALLED, STATIONARY
 from ..problem import Family, MarkovLagrangian, bottleneck, funnel
 from .base import Solver
 from .job import Job, PlainIteration, softmax
-
-
-def checked(name: str, value: float | None) -> float | None:
-    """A bound on an information, in nats, or None."""
-    return None if value is None else number(name, value, "a positive number of nats, or None", above=0.0)
 
 
 def ratio(problem: MarkovLagrangian, sign: float) -> float | None:
@@ -145,41 +141,40 @@ class MultiplierIteration(PlainIteration):
         return super().encoders()
 
 
-@dataclass(frozen=True)
-class BregmanProjection(Solver):
-    """Alternating Bregman projection for the bottleneck (Chen et al. 2024).
+class MultiplierSolver(Solver):
+    """What the three have in common: their one option is the bound; ``iteration`` says what runs, and for which family."""
 
-    Parameters
-    ----------
-    rate
-        The bound on I(X;Z), nats: the multiplier is found in every iteration, the problem's gamma plays no part, and ``advice`` of the
-        solution has the gamma that was found. None holds the multiplier at 1/gamma.
-
-    Examples
-    --------
-    >>> import infoplane as ip
-    >>> joint = ip.datasets.paper_uniform()
-    >>> s = ip.solve(joint, ip.bottleneck(0.5), ip.BregmanProjection(rate=0.4), starts=8, rng=0)
-    >>> round(s.ixz, 6), round(s.iyz, 4)
-    (0.4, 0.2466)
-    """
-
-    name = "abp"
-
-    rate: float | None = field(default=None, metadata=PYTHON_ONLY)
+    iteration: ClassVar[type[MultiplierIteration]]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", checked("rate", self.rate))
+        if (bound := self.bound) is not None:
+            bound = number(self._option, bound, "a positive number of nats, or None", above=0.0)
+            object.__setattr__(self, self._option, bound)
+
+    @property
+    def _option(self) -> str:
+        return fields(self)[0].name  # type: ignore[arg-type]
+
+    @property
+    def bound(self) -> float | None:
+        """On the constrained information, in nats; None holds the multiplier."""
+        bound: float | None = getattr(self, self._option)
+        return bound
+
+    def _parameter(self, problem: MarkovLagrangian) -> float | None:
+        return ratio(problem, 1.0 if self.iteration.family is bottleneck else -1.0)
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """It is for bottlenecks."""
-        if ratio(problem, 1.0) is None:
-            return f"abp is for the bottleneck, rho = (gamma - 1, -gamma, 1) times a number; found rho = {problem.rho}."
-        return None
+        """It is for one family."""
+        if self._parameter(problem) is not None:
+            return None
+        family = self.iteration.family
+        rho = "(gamma - 1, -gamma, 1)" if family is bottleneck else "(beta - 1, 1, -beta)"
+        return f"{self.name} is for the {family.name}, rho = {rho} times a number; found rho = {problem.rho}."
 
-    def begin(self, job: Job) -> ProjectionIteration:
+    def begin(self, job: Job) -> MultiplierIteration:
         """All runs side by side."""
-        return ProjectionIteration(job, self.name, self.rate, ratio(job.problem, 1.0) or 1.0)
+        return self.iteration(job, self.name, self.bound, self._parameter(job.problem) or 1.0)
 
 
 class ProjectionIteration(MultiplierIteration):
@@ -198,39 +193,28 @@ class ProjectionIteration(MultiplierIteration):
 
 
 @dataclass(frozen=True)
-class EMFunnel(Solver):
-    """The EM-relaxed privacy funnel, after the abstract of Chen et al. (2024).
+class BregmanProjection(MultiplierSolver):
+    """Alternating Bregman projection for the bottleneck (Chen et al. 2024).
 
     Parameters
     ----------
     rate
-        The least I(X;Z), nats: the multiplier is found in every iteration, the problem's beta plays no part, and ``advice`` of the solution
-        has the beta that was found. None holds the multiplier at 1/beta.
+        The bound on I(X;Z), nats: the multiplier is found in every iteration, the problem's gamma plays no part, and ``advice`` of the
+        solution has the gamma that was found. None holds the multiplier at 1/gamma.
 
     Examples
     --------
     >>> import infoplane as ip
-    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.5), ip.EMFunnel(), starts=8, rng=0, init="random")
-    >>> s.converged, round(s.loss, 6)
-    (True, -0.255154)
+    >>> joint = ip.datasets.paper_uniform()
+    >>> s = ip.solve(joint, ip.bottleneck(0.5), ip.BregmanProjection(rate=0.4), starts=8, rng=0)
+    >>> round(s.ixz, 6), round(s.iyz, 4)
+    (0.4, 0.2466)
     """
 
-    name = "em-pf"
+    name = "abp"
+    iteration = ProjectionIteration
 
     rate: float | None = field(default=None, metadata=PYTHON_ONLY)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", checked("rate", self.rate))
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """It is for funnels."""
-        if ratio(problem, -1.0) is None:
-            return f"em-pf is for the funnel, rho = (beta - 1, 1, -beta) times a number; found rho = {problem.rho}."
-        return None
-
-    def begin(self, job: Job) -> EMIteration:
-        """All runs side by side."""
-        return EMIteration(job, self.name, self.rate, ratio(job.problem, -1.0) or 1.0)
 
 
 class EMIteration(MultiplierIteration):
@@ -249,41 +233,27 @@ class EMIteration(MultiplierIteration):
 
 
 @dataclass(frozen=True)
-class TransportBottleneck(Solver):
-    """The bottleneck by a generalised Sinkhorn iteration (Chen et al. 2023).
+class EMFunnel(MultiplierSolver):
+    """The EM-relaxed privacy funnel, after the abstract of Chen et al. (2024).
 
     Parameters
     ----------
-    relevance
-        The least I(Y;Z), nats: the multiplier is found in every iteration, the problem's gamma plays no part, and ``advice`` of the
-        solution has the gamma that was found. None holds the multiplier at 1/gamma.
+    rate
+        The least I(X;Z), nats: the multiplier is found in every iteration, the problem's beta plays no part, and ``advice`` of the solution
+        has the beta that was found. None holds the multiplier at 1/beta.
 
     Examples
     --------
     >>> import infoplane as ip
-    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.4), ip.TransportBottleneck(), starts=8, rng=0, init="random")
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.5), ip.EMFunnel(), starts=8, rng=0, init="random")
     >>> s.converged, round(s.loss, 6)
-    (True, -0.10187)
+    (True, -0.255154)
     """
 
-    name = "ot-ib"
+    name = "em-pf"
+    iteration = EMIteration
 
-    relevance: float | None = field(default=None, metadata=PYTHON_ONLY)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relevance", checked("relevance", self.relevance))
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """It is for bottlenecks."""
-        if ratio(problem, 1.0) is None:
-            return (
-                f"ot-ib is for the bottleneck, rho = (gamma - 1, -gamma, 1) times a number; found rho = {problem.rho}."
-            )
-        return None
-
-    def begin(self, job: Job) -> SinkhornIteration:
-        """All runs side by side."""
-        return SinkhornIteration(job, self.name, self.relevance, ratio(job.problem, 1.0) or 1.0)
+    rate: float | None = field(default=None, metadata=PYTHON_ONLY)
 
 
 def _log_sum(score: Array, axis: int) -> Array:
@@ -329,3 +299,27 @@ class SinkhornIteration(MultiplierIteration):
         self.log_r[some] = np.maximum(new - _log_sum(new, 1), np.log(TINY))
         plan = np.maximum(plan, TINY)
         return np.asarray(plan / plan.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class TransportBottleneck(MultiplierSolver):
+    """The bottleneck by a generalised Sinkhorn iteration (Chen et al. 2023).
+
+    Parameters
+    ----------
+    relevance
+        The least I(Y;Z), nats: the multiplier is found in every iteration, the problem's gamma plays no part, and ``advice`` of the
+        solution has the gamma that was found. None holds the multiplier at 1/gamma.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.4), ip.TransportBottleneck(), starts=8, rng=0, init="random")
+    >>> s.converged, round(s.loss, 6)
+    (True, -0.10187)
+    """
+
+    name = "ot-ib"
+    iteration = SinkhornIteration
+
+    relevance: float | None = field(default=None, metadata=PYTHON_ONLY)

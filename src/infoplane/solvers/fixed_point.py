@@ -235,9 +235,10 @@ class Accelerated(Solver):
     Where the map depends on q(z, y) alone (the bottleneck; in general rho_zx < 0 <= rho_zy, rho_z + rho_zy >= 0) it is iterated on
     u = log q(z, y) with SQUAREM, Anderson and Newton steps; clusters that have become equal are merged. Elsewhere (the funnel, beta > 1,
     and any other Lagrangian) it is iterated on log p(z|x) with SQUAREM. A step is kept only if the objective does not rise. An iteration is
-    one evaluation of the map, kept or not. Between two comparisons of encoders the trace's stationarity is max |p'(z|y) - p(z|y)|, a
-    lower bound of max |W - map(W)|; the one that is reported for the returned encoder is the latter. For the funnel at beta <= 1, Z = X is
-    optimal: with as many clusters as letters a run begins there.
+    one evaluation of the map, kept or not; what a Newton step takes, products with the map's slope, is not counted. Between two
+    comparisons of encoders the trace's stationarity is max |p'(z|y) - p(z|y)|, a lower bound of max |W - map(W)|; the one that is reported
+    for the returned encoder is the latter. For the funnel at beta <= 1, Z = X is optimal: with as many clusters as letters a run begins
+    there.
 
     Parameters
     ----------
@@ -299,7 +300,7 @@ class MarginalIteration(MapIteration):
             f_old=np.zeros_like(u),
             D_F=np.zeros((runs, options.memory, u.shape[1])),
             D_G=np.zeros((runs, options.memory, u.shape[1])),
-            control=beginning(clusters, np.full(runs, splits)),
+            control=beginning(clusters, self.channel.n_y, np.full(runs, splits)),
             alive=np.full(runs, clusters, dtype=np.int64),
             **self.outcomes(runs),
         )

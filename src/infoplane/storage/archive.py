@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from ..errors import InvalidOptionError
 from ..formatting import shown
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
-from ..problem import MarkovLagrangian
 from ..results import Residuals, Status, Trace, proven
 from ..solution import Solution
 from ..task_problem import problem_of
@@ -78,18 +77,12 @@ def load(path: str | os.PathLike[str]) -> Frontier:
 
 def _meta(frontier: Frontier) -> dict[str, Any]:
     """What the text of a file says: the joint's labels, and of every run what is no number."""
-    runs = frontier.runs
     return {
         "format": FORMAT,
         "complete": frontier.complete,
         "provenance": frontier.provenance,
         **joint_meta(frontier.joint),
-        "families": [run.problem.family for run in runs],
-        "problem_parameters": [run.problem.parameter for run in runs],
-        "solvers": [run.solver for run in runs],
-        "statuses": [run.status.name for run in runs],
-        "lower_bounds": [run.lower_bound for run in runs],
-        "cluster_caps": [run.cluster_cap for run in runs],
+        **{name: [value(run) for run in frontier.runs] for name, (value, _) in LISTS.items()},
     }
 
 
@@ -128,9 +121,7 @@ def _numbered(trace: Trace) -> Any:
 
 
 def _trace(rows: Any) -> Trace | None:
-    if len(rows) == 0:
-        return None
-    return Trace.from_columns(rows if rows[0, 6] > 0 else rows[:, :6])
+    return Trace.from_columns(rows if rows[0, 6] > 0 else rows[:, :6]) if len(rows) else None
 
 
 def _from_arrays(arrays: dict[str, Any]) -> Frontier:
@@ -153,7 +144,7 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     for index, (rho, numbers) in enumerate(zip(arrays["rho"], arrays["numbers"], strict=True)):
         fields = {
             "joint": joint,
-            "problem": check_claim(problem_of(rho, meta["families"][index], meta["problem_parameters"][index])),
+            "problem": problem_of(rho, meta["families"][index], meta["problem_parameters"][index]),
             "parameter": float(numbers[0]),
             "start": int(counts[index, 0]),
             "solver": meta["solvers"][index],
@@ -173,19 +164,19 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
             loss, ixz, iyz = (float(number) for number in arrays["plane"][index])
             runs.append(LazySolution.of(None, loss=loss, ixz=ixz, iyz=iyz, clusters=int(counts[index, 3]), **fields))
     provenance = meta["provenance"]
-    _check_certified(runs, provenance.get("certify_nats"))
+    _check_claims(runs, provenance.get("certify_nats") or math.inf)
     return Frontier(joint, runs, complete=meta["complete"] is True, provenance=provenance)
 
 
-LISTS: dict[str, tuple[type, ...]] = {
-    "families": (str,),
-    "problem_parameters": (float, int, type(None)),
-    "solvers": (str,),
-    "statuses": (str,),
-    "lower_bounds": (float, int, type(None)),
-    "cluster_caps": (int, type(None)),
+LISTS: dict[str, tuple[Callable[[Solution], Any], Any]] = {
+    "families": (lambda run: run.problem.family, str),
+    "problem_parameters": (lambda run: run.problem.parameter, float | int | None),
+    "solvers": (lambda run: run.solver, str),
+    "statuses": (lambda run: run.status.name, str),
+    "lower_bounds": (lambda run: run.lower_bound, float | int | None),
+    "cluster_caps": (lambda run: run.cluster_cap, int | None),
 }
-"""What the text of a file lists, one value for each run."""
+"""What the text of a file lists, one value for each run, and of which type it is."""
 
 
 def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], kept: Any, joint: Joint) -> None:
@@ -194,8 +185,8 @@ def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], kept: Any, j
     for name in ("rho", "numbers", "plane", "kept"):
         if len(arrays[name]) != len(counts):
             raise ValueError(f"it has {len(counts)} runs, and {len(arrays[name])} rows of {name}")
-    for name, kinds in LISTS.items():
-        if len(meta[name]) != len(counts) or not all(isinstance(one, kinds) for one in meta[name]):
+    for name, (_, kind) in LISTS.items():
+        if len(meta[name]) != len(counts) or not all(isinstance(one, kind) for one in meta[name]):
             raise ValueError(f"its {name} do not fit its {len(counts)} runs")
     finite = [*(bound for bound in meta["lower_bounds"] if bound is not None), *arrays["plane"].flat]
     if not np.isfinite(finite).all() or (counts < 0).any() or (counts[:, 3] > 2**40).any():
@@ -213,20 +204,15 @@ def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], kept: Any, j
             raise ValueError("the columns of its encoders do not sum to 1")
 
 
-def check_claim(problem: MarkovLagrangian) -> MarkovLagrangian:
-    """The problem of a run; ValueError unless its coefficients are those of the family and the parameter that it is named after."""
-    if not problem.record.has(problem):
-        raise ValueError(f"it calls rho = {problem.rho} a {problem.family} with parameter {problem.parameter}")
-    return problem
-
-
-def _check_certified(runs: Sequence[Solution], tol: float | None) -> None:
-    """ValueError if a run is called CERTIFIED without a bound, or with a wider gap than the sweep was asked for."""
+def _check_claims(runs: Sequence[Solution], tol: float) -> None:
+    """ValueError if a problem's coefficients are not those of the family and the parameter that it is named after, or if a run is called
+    CERTIFIED without a bound, or with a wider gap than the sweep was asked for.
+    """
     for run in runs:
-        if (
-            run.status is Status.CERTIFIED
-            and proven(run.gap, tol or math.inf, run.residuals, run.status) is not run.status
-        ):
+        problem, status = run.problem, run.status
+        if not problem.record.has(problem):
+            raise ValueError(f"it calls rho = {problem.rho} a {problem.family} with parameter {problem.parameter}")
+        if status is Status.CERTIFIED and proven(run.gap, tol, run.residuals, status) is not status:
             raise ValueError(f"it calls a run certified that has a gap of {run.gap} nats")
 
 

@@ -30,25 +30,13 @@ def to_json(
     value: Any,
     *,
     nonfinite: Callable[[float], Any] = lambda _: None,
-    tuples: Callable[[list[Any]], Any] = list,
     arrays: Callable[[Any], Any] | None = None,
     others: Callable[[Any], Any] = str,
 ) -> Any:
     """A value in terms that JSON has: null, booleans, numbers, texts, lists, and objects whose keys are texts.
 
-    Parameters
-    ----------
-    value
-        None, booleans, integers, texts and finite numbers stay as they are; numpy's scalars become Python's; lists and mappings are
-        converted inside, keys by ``str``.
-    nonfinite
-        What becomes of NaN and the infinities, for which JSON has no word: null, unless this says otherwise.
-    tuples
-        What becomes of a tuple, given its converted members: a list, unless this says otherwise.
-    arrays
-        What becomes of a numpy array: the list of its values, unless this says otherwise.
-    others
-        What becomes of everything else, such as a date: its text, unless this says otherwise.
+    numpy's scalars become Python's, tuples lists. NaN and the infinities, for which JSON has no word, become what ``nonfinite`` says; numpy
+    arrays the lists of their values, or what ``arrays`` says; everything else, such as a date, what ``others`` says.
     """
 
     def convert(one: Any) -> Any:
@@ -60,9 +48,7 @@ def to_json(
             return one if math.isfinite(one) else nonfinite(one)
         if isinstance(one, Mapping):
             return {str(key): convert(inside) for key, inside in one.items()}
-        if isinstance(one, tuple):
-            return tuples([convert(inside) for inside in one])
-        if isinstance(one, list):
+        if isinstance(one, (list, tuple)):
             return [convert(inside) for inside in one]
         if isinstance(one, np.ndarray):
             return convert(one.tolist()) if arrays is None else arrays(one)

@@ -37,7 +37,7 @@ from ..results import TIE, Run, Trace
 from ..runtime.budget import Budget, Stopped, own_clock
 from ..runtime.threads import one_blas_thread, usual_floats
 from ..solve import cluster_cap
-from ..solvers.base import PathSolver, Solver, is_path
+from ..solvers.base import PathSolver, Solver
 from ..solvers.job import Job, RunOptions
 from ..solvers.shared.starts import KINDS, make_starts
 from ..storage.files import to_json
@@ -134,7 +134,7 @@ class Plan:
     def runs_of(self) -> tuple[int, ...]:
         """How many runs each solver makes at a parameter."""
         starts = len(self.encoders(0)) if self.brings_starts else self.options.starts
-        return tuple(1 if is_path(solver) or solver.deterministic else starts for solver in self.solvers)
+        return tuple(1 if isinstance(solver, PathSolver) or solver.deterministic else starts for solver in self.solvers)
 
     @cached_property
     def cluster_caps(self) -> tuple[int | None, ...]:
@@ -151,7 +151,7 @@ class Plan:
         """All units at some parameters, which are neighbours in the order given."""
         found: list[Unit] = []
         for number, solver in enumerate(self.solvers):
-            if is_path(solver):
+            if isinstance(solver, PathSolver):
                 length = solver.segment or len(indices)
                 found += [Unit(number, 0, tuple(indices[at : at + length])) for at in range(0, len(indices), length)]
             else:
@@ -283,7 +283,7 @@ def run_chunk(plan: Plan, chunk: Chunk, budget_name: str) -> ChunkResult:
     with one_blas_thread(), usual_floats(), suppress(Stopped):
         for batch in _batches(chunk.units):
             solver = plan.solvers[batch[0].solver]
-            if is_path(solver):
+            if isinstance(solver, PathSolver):
                 records += _follow(solver, plan, chunk.problems, batch[0], budget)
             else:
                 lowest = chunk.lowest.get((batch[0].solver, batch[0].indices[0]), math.inf)

@@ -14,7 +14,7 @@ which never falls along the path, so that no branch crosses another.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,25 +50,12 @@ def plot_releases(frontier: ReleaseFrontier, ax: Axes | None = None) -> Axes:
         colour = CAP_COLOURS[at % len(CAP_COLOURS)]
         some = [one for one in frontier.releases if one.max_leakage == average and one.max_lift is not None]
         name = "no average cap" if average is None else f"average at most {bits(average):g} bits"
-        lifts, utility = [bits(one.max_lift or 0.0) for one in some], [bits(one.ixz) for one in some]
-        missed = [max(bits(one.gap), 0.0) for one in some]
-        ax.errorbar(
-            lifts,
-            utility,
-            yerr=[[0.0] * len(some), missed],
-            color=colour,
-            marker="o",
-            linewidth=0.8,
-            capsize=3,
-            label=name,
-        )
+        columns = ([bits(value or 0.0) for value in (one.max_lift, one.ixz, one.gap)] for one in some)
+        _draw_caps(ax, np.array([*columns]).reshape(-1, 3), color=colour, label=name)
         ax.axhline(bits(frontier.without_lift_cap(average)), color=colour, linestyle="--", linewidth=1.0)
-    ax.set_xlabel("cap on the lift of every released value, bits")
-    ax.set_ylabel("utility I(X;Z), bits")
-    ax.set_title("What a worst case costs; dashed: without a cap on the lift", fontsize="medium", loc="left")
-    ax.set_xlim(left=0.0)
+    ax.set(xlabel="cap on the lift of every released value, bits", ylabel="utility I(X;Z), bits")
+    _title_of_caps(ax, "What a worst case costs; dashed: without a cap on the lift")
     ax.legend(frameon=False, fontsize="small", loc="lower right")
-    tidy(ax)
     return ax
 
 
@@ -78,17 +65,24 @@ def plot_caps(frame: pd.DataFrame, title: str) -> Figure:
     ax = figure.subplots()
     rows = frame.sort_values("max_leakage_bits")
     caps, kept = rows.iloc[:, 0].to_numpy(), rows.iloc[:, 1].to_numpy()
-    missed = np.maximum(rows.upper_bound_bits.to_numpy() - kept, 0.0)
-    ax.errorbar(
-        caps, kept, yerr=[np.zeros(len(kept)), missed], color=CAP_COLOURS[0], marker="o", linewidth=0.8, capsize=3
-    )
+    _draw_caps(ax, np.column_stack([caps, kept, rows.upper_bound_bits.to_numpy() - kept]), color=CAP_COLOURS[0])
     name, secret = (column[1].upper() for column in rows.columns[1:3])
-    ax.set_xlabel(f"cap on I({secret};Z), bits")
-    ax.set_ylabel(f"I({name};Z), bits")
-    ax.set_title(f"The most that a release of {title} keeps; bars: up to what is proven", fontsize="medium", loc="left")
+    ax.set(xlabel=f"cap on I({secret};Z), bits", ylabel=f"I({name};Z), bits")
+    _title_of_caps(ax, f"The most that a release of {title} keeps; bars: up to what is proven")
+    return figure
+
+
+def _draw_caps(ax: Axes, found: Array, **style: Any) -> None:
+    """Each cap, what is kept under it, and by how much that may miss the most."""
+    caps, kept, missed = found.T
+    bars = [np.zeros(len(kept)), np.maximum(missed, 0.0)]
+    ax.errorbar(caps, kept, yerr=bars, marker="o", linewidth=0.8, capsize=3, **style)
+
+
+def _title_of_caps(ax: Axes, title: str) -> None:
+    ax.set_title(title, fontsize="medium", loc="left")
     ax.set_xlim(left=0.0)
     tidy(ax)
-    return figure
 
 
 def plot_comparison(found: ReleaseComparison) -> Figure:

@@ -7,15 +7,15 @@ from functools import partial
 from ..methods import BASELINE, WAYS
 from ..plane_figures import (
     Plane,
-    best_of_all,
-    comparable,
-    explores_more,
-    is_higher,
-    lower_somewhere,
+    are_comparable,
+    asked,
+    asked_of_losses,
+    is_best,
+    is_lower_somewhere,
     plane_figure,
     stuck_on,
 )
-from ..planes import trapped
+from ..planes import higher, spans_more, trapped
 from ..runs import Runs
 from ..verdict import Claim, Finding
 
@@ -51,17 +51,17 @@ FIGURE = plane_figure(
         Claim(
             "comparable-frontiers",
             "ib-1, ib-2 and ib-1v mostly obtain comparable frontiers on the uniform data",
-            partial(comparable, title="uniform", solvers=("ib-1", "ib-2", "ib-1v")),
+            asked_of_losses(are_comparable, "uniform", ("ib-1", "ib-2", "ib-1v")),
         ),
         Claim(
             "ib-1-best-nonuniform",
             "ib-1 is the best of the three on the non-uniform data",
-            partial(best_of_all, title="non-uniform", solvers=("ib-1", "ib-2", "ib-1v")),
+            asked_of_losses(is_best, "non-uniform", ("ib-1", "ib-2", "ib-1v"), "ib-1"),
         ),
         Claim(
             "ba-better-in-places",
             "Blahut-Arimoto is slightly better than ib-1 in places, non-uniform data",
-            partial(lower_somewhere, title="non-uniform", solvers=(BASELINE, "ib-1")),
+            asked_of_losses(is_lower_somewhere, "non-uniform", (BASELINE, "ib-1"), BASELINE, "ib-1"),
         ),
         Claim(
             "mean-subtraction",
@@ -95,14 +95,14 @@ FIGURE = plane_figure(
             Claim(
                 f"ib-1-explores-{title.replace('-', '')}",
                 f"ib-1 finds more of the frontier than Blahut-Arimoto in [0, 0.4] bits, {title} data",
-                partial(explores_more, title=title, solver="ib-1", high=0.4),
+                asked(spans_more, title, ("ib-1", BASELINE), "certified", low=0.0, high=0.4),
             )
             for title in PLANES
         ),
         Claim(
             "ib-1-higher-near-one-bit",
             "ib-1 finds points above Blahut-Arimoto's near I(X;Z) = 1 bit on the uniform data",
-            partial(is_higher, title="uniform", solver="ib-1", low=0.9, high=1.1),
+            asked(higher, "uniform", ("ib-1", BASELINE), low=0.9, high=1.1),
         ),
     ),
 )

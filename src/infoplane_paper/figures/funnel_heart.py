@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from ..plane_figures import Plane, against_merging, compared, moved, plane_figure
+from ..plane_figures import Plane, asked, moved, plane_figure
+from ..planes import leaks_less, recovers
 from ..runs import Runs
 from ..settings import HEART_BETAS, VISIBLE
 from ..verdict import Claim, Finding, all_of
@@ -58,7 +57,7 @@ FIGURE = plane_figure(
         Claim(
             "pf-2-leaks-less-heart",
             "pf-2 performs better than pf-2v on the heart data",
-            partial(compared, title="heart", solvers=("pf-2", "pf-2v")),
+            asked(leaks_less, "heart", ("pf-2", "pf-2v")),
             stuck=STOPPED,
         ),
         Claim(
@@ -70,7 +69,7 @@ FIGURE = plane_figure(
         Claim(
             "funnel-recovers-heart",
             "pf-2 recovers Merge-Two's points on the heart data and leaks less elsewhere",
-            partial(against_merging, title="heart", solver="pf-2"),
+            asked(recovers, "heart", ("pf-2",), "Merge-Two"),
             stuck=STOPPED,
         ),
     ),

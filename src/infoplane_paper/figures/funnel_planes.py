@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..plane_figures import (
-    Plane,
-    against_merging,
-    below_merging,
-    compared,
-    more_than_merging,
-    plane_figure,
-    stuck_on,
-)
+from ..plane_figures import Plane, asked, plane_figure, stuck_on
+from ..planes import leaks_less, less_than_merging, more_points, recovers
 from ..settings import FUNNEL_PENALTY
 from ..verdict import Claim
 
@@ -41,22 +34,22 @@ FIGURE = plane_figure(
         Claim(
             "pf-2-leaks-less-uniform",
             "pf-2 leaks less than pf-2v on the uniform data",
-            partial(compared, title="uniform", solvers=("pf-2", "pf-2v")),
+            asked(leaks_less, "uniform", ("pf-2", "pf-2v")),
         ),
         Claim(
             "pf-2v-leaks-less-nonuniform",
             "pf-2v leaks less than pf-2 on the non-uniform data for I(X;Z) in [0.8, 1.2] bits",
-            partial(compared, title="non-uniform", solvers=("pf-2v", "pf-2"), low=0.8, high=1.2),
+            asked(leaks_less, "non-uniform", ("pf-2v", "pf-2"), low=0.8, high=1.2),
         ),
         Claim(
             "funnel-below-merging-uniform",
             "pf-2 leaks less than Merge-Two in [0, 0.9] bits on the uniform data",
-            partial(below_merging, title="uniform", solver="pf-2", high=0.9),
+            asked(less_than_merging, "uniform", ("pf-2",), "Merge-Two", low=0.0, high=0.9),
         ),
         Claim(
             "funnel-recovers-nonuniform",
             "pf-2v recovers Merge-Two's points on the non-uniform data and leaks less elsewhere",
-            partial(against_merging, title="non-uniform", solver="pf-2v"),
+            asked(recovers, "non-uniform", ("pf-2v",), "Merge-Two"),
         ),
         Claim(
             "pf-2-stuck-uniform",
@@ -66,7 +59,7 @@ FIGURE = plane_figure(
         Claim(
             "funnel-more-points-uniform",
             "pf-2 has more points than Merge-Two in [0, 0.9] bits on the uniform data",
-            partial(more_than_merging, title="uniform", solver="pf-2", high=0.9),
+            asked(more_points, "uniform", ("pf-2",), "Merge-Two", low=0.0, high=0.9),
         ),
     ),
 )

@@ -67,7 +67,7 @@ def test_no_cluster_of_a_returned_bottleneck_gains_by_splitting(gamma):
 
 
 def run_at(**fields):
-    control = beginning(4, np.array([20]))
+    control = beginning(4, 3, np.array([20]))
     for name, value in fields.items():
         control[name] = value
     return control[0]
@@ -94,9 +94,9 @@ def test_a_point_is_kept_if_the_objective_does_not_rise(origin, J, norm, kept):
     ids=["SQUAREM", "Anderson", "Newton", "merging"],
 )
 def test_what_a_refusal_does(phase, origin, then, changed):
-    run = run_at(phase=phase, origin=origin)
+    run = run_at(phase=phase, origin=origin, products=7)
     before = {name: run[name] for name in run.dtype.names}
-    refuse(run, 100, 7)
+    refuse(run, 100)
     after = {name: run[name] for name in run.dtype.names}
     assert after == before | {"phase": then, "origin": PLAIN} | changed
 

@@ -3,8 +3,9 @@
 J(u) = -k sum_x p(x) log sum_z exp(score) bounds the Lagrangian from above: J(T(u)) <= L(W(u)) + rho_zy H(Y) <= J(u). So plain steps
 cannot raise J, and an extrapolated point, a leap, is kept only if it does not raise J either; the residual alone would lead to saddles.
 A leap that is refused costs one evaluation: the run goes on from T(u). Leaps are SQUAREM's at first and after a refusal, Anderson's once
-the residual shrinks, Newton's where that is cheap and the residual is small. Clusters that have become equal are merged, which is undone if
-J rises.
+the residual shrinks, Newton's now and then once it is small. Clusters that have become equal are merged, which is undone if J rises.
+
+Newton's step is judged by L(W(u)) itself, before and after: along a curved valley J rises, while T(u) lies on its floor again.
 
 `stopping` says when a run has ended. One iteration of a run is
 
@@ -22,15 +23,15 @@ phase     the point that has just been kept                   the next point    
 BASE      the base u0 of a SQUAREM cycle                      T(u0), PLAIN                         PAIR
 PAIR      u1 = T(u0)                                          SQUAREM's from u0 and u1, a LEAP     BASE; or ANDERSON at once, if the leap
                                                                                                    is kept and |f| < 0.98 |f_old|
-ANDERSON  any; its differences from u_old are remembered      Newton's if it is worth its price,   ANDERSON
-                                                              else Anderson's, a LEAP, from as
-                                                              many differences as are held; or
-                                                              T(u), PLAIN, if none are
+ANDERSON  any; its differences from u_old are remembered      Anderson's, a LEAP, from as many     ANDERSON
+                                                              differences as are held; or T(u),
+                                                              PLAIN, if none are
 ========  ==================================================  ===================================  ======================================
 
-Three things come before that: when the residual may have reached tol, a PLAIN step is made and W written or compared (`stopping`), next
-phase PAIR; clusters that have lost their mass are left out, next point PLAIN, next phase BASE; and at every STRIDE-th iteration clusters
-that are all but equal are merged, next point FEWER, next phase BASE.
+Four things come before that. When the residual may have reached tol, a PLAIN step is made and W written or compared (`stopping`), next
+phase PAIR; clusters that have lost their mass are left out, next point PLAIN, next phase BASE; at every STRIDE-th iteration clusters that
+are all but equal are merged, next point FEWER, next phase BASE; and, but in phase PAIR, once the residual is small and half as many
+iterations were made as the last step of Newton's took products with T', it is the next point, and the phase stays.
 
 A point that is not PLAIN is kept only if J has not risen (`accepts`). Where a point came from, its origin, decides what a refusal does:
 
@@ -39,7 +40,8 @@ origin    the point                                           if it is refused, 
 ========  ==================================================  ==========================================================================
 PLAIN     T(u_old)                                            (it cannot be refused)
 LEAP      SQUAREM's or Anderson's                             the next phase is PAIR; SQUAREM's longest step is divided by GROWTH
-NEWTON    Newton's                                            ANDERSON stays; Newton's step has to wait twice as long
+NEWTON    Newton's                                            the phase stays; Newton's step has to wait twice as long. But before that, it
+                                                              is shortened, and tried again
 FEWER     T(u_old) with clusters merged                       with the former clusters, phase PAIR, no merging for PATIENCE STRIDEs
 ========  ==================================================  ==========================================================================
 """
@@ -53,7 +55,7 @@ from ...runtime.compiling import entry, inlined
 from ..common.numerics import exp
 from ..common.rows import RUNNING, Flags, Integers, copy_rows, mark_dead
 from .clusters import CHEAP, EQUAL, reduce, split_clusters
-from .extrapolation import FIRST_CAP, GROWTH, SLACK, anderson, newton, newton_cost, normalise, remember, squarem
+from .extrapolation import FIRST_CAP, GROWTH, SLACK, anderson, newton, normalise, remember, shorten, squarem
 from .selfmap import (
     COMPARE,
     KEEP,
@@ -75,6 +77,8 @@ BASE, PAIR, ANDERSON = range(3)
 PLAIN, LEAP, NEWTON, FEWER = range(4)
 
 STRIDE = 10  # iterations between two looks for clusters to merge
+LIKELY = 160  # products that a first step of Newton's takes, or as many as there are unknowns: it waits for half as many iterations
+SHORTER = 4  # times that Newton's step is shortened before it is given up
 PATIENCE = 4  # after a merge that was undone, the next look comes after this many strides
 
 
@@ -90,6 +94,8 @@ class Control(Protocol):
     merge_at: int  # iteration of the next look for clusters to merge
     newton_at: int  # iteration from which Newton's step may be tried
     newton_wait: int  # what a refusal makes it wait, in multiples of its price
+    products: int  # its price: what the last one took, in evaluations of the map
+    shortened: int  # times that it was shortened
     splits: int  # how many more times clusters may be split after the run has become stationary
     J: float  # what J must not exceed
     norm: float  # root of sum q f^2 at u_old
@@ -101,13 +107,14 @@ class Control(Protocol):
 CONTROL = np.dtype([(name, np.int64 if kind is int else np.float64) for name, kind in Control.__annotations__.items()])
 
 
-def beginning(clusters: int, splits: Integers) -> np.recarray:
-    """Records of runs that have not begun, with this number of clusters each; one row per entry of ``splits``."""
+def beginning(clusters: int, outcomes: int, splits: Integers) -> np.recarray:
+    """Records of runs that have not begun, with these numbers of clusters and of letters y; one row per entry of ``splits``."""
     control = np.zeros(len(splits), dtype=CONTROL)
     beginnings = {
         "clusters": clusters,
         "clusters_old": clusters,
         "merge_at": STRIDE // 2,
+        "newton_at": min(clusters * outcomes, LIKELY) // 2,
         "newton_wait": 1,
         "splits": splits,
     }
@@ -118,11 +125,11 @@ def beginning(clusters: int, splits: Integers) -> np.recarray:
 
 
 @inlined
-def begin_again(run: Control, clusters: int, iteration: int) -> None:
+def begin_again(run: Control, clusters: int, outcomes: int, iteration: int) -> None:
     """The run goes on from a new point with this number of clusters."""
     run.phase, run.origin, run.check = BASE, PLAIN, FAR
     run.clusters, run.clusters_old = clusters, clusters
-    run.merge_at, run.newton_at = iteration + STRIDE, iteration
+    run.merge_at, run.newton_at = iteration + STRIDE, iteration + min(clusters * outcomes, LIKELY) // 2
     run.J, run.norm, run.gate = np.inf, np.inf, 1.0
 
 
@@ -155,11 +162,11 @@ def accepts(run: Control, J: float, norm: float) -> bool:
 
 
 @inlined
-def refuse(run: Control, iteration: int, price: int) -> None:
-    """Record that u was not kept; Newton's step costs ``price`` evaluations."""
+def refuse(run: Control, iteration: int) -> None:
+    """Record that u was not kept."""
     if run.origin == NEWTON:
         run.newton_wait *= 2
-        run.newton_at = iteration + run.newton_wait * price
+        run.newton_at = iteration + run.newton_wait * run.products
     else:
         if run.origin == FEWER:
             run.merge_at = iteration + PATIENCE * STRIDE
@@ -172,15 +179,17 @@ def refuse(run: Control, iteration: int, price: int) -> None:
 @inlined
 def promote(run: Control, norm: float, iteration: int) -> None:
     """After a leap of SQUAREM that was kept and has shrunk the residual, go on with Anderson, and look for clusters to merge."""
+    if run.origin == NEWTON:
+        run.newton_wait = 1
     if run.phase == BASE and run.origin == LEAP and norm < 0.98 * run.norm:  # then leaps are Anderson's
         run.phase, run.held, run.merge_at = ANDERSON, 0, min(run.merge_at, iteration)
 
 
 @inlined
-def newton_is_due(run: Control, norm: float, iteration: int, price: int) -> bool:
-    """Whether Newton's step is worth its price: near the fixed point, and after Anderson has tried for half as long."""
-    # Above a norm of 0.03 Newton's step is not worth its price.
-    return norm < 0.03 and iteration >= run.newton_at and run.held >= price // 2
+def newton_is_due(run: Control, norm: float, iteration: int) -> bool:
+    """Whether Newton's step is worth its price: near the fixed point, and after others have tried for half as long."""
+    # Above a norm of 0.001 it may lead elsewhere: words in 20 clusters ended 1.5e-4 nats higher with 0.03.
+    return norm < 1e-3 and iteration >= run.newton_at and run.phase != PAIR
 
 
 class LeapState(NamedTuple):
@@ -203,6 +212,12 @@ class LeapState(NamedTuple):
 def _loss(q_new: Array, A: Array, value: float, rho: Array, h_y: float) -> float:
     """The Lagrangian of the encoder that was just evaluated; with h_y = 0 what J bounds. ``value`` is what `evaluate` returned."""
     return lagrangian_of(q_new, rho, conditional_entropy(A, q_new, 0.0, value, 0.0), h_y)
+
+
+@inlined
+def _accuracy(unknowns: int, lowest: float, tol: float) -> float:
+    """How far Newton's step lowers the residual: to the tolerance, but between a tenth and a hundredth; of few unknowns all the way."""
+    return 1e-8 if unknowns <= 40 else min(max(0.1 * tol / max(lowest, tol), 0.01), 0.1)
 
 
 @inlined
@@ -245,13 +260,20 @@ def _leave_out(run: Control, q_new: Array, q: Array, looking: bool, keep: Flags,
 
 @inlined
 def _leap(
-    run: Control, iteration: int, norm: float, u: Array, u_old: Array, f: Array, f_old: Array, q_flat: Array, D_F: Array, D_G: Array,
-    r: int, price: int, written: bool, channel: ChannelBlocks, rho: Array, width: float, W: Array, q: Array, q_new: Array, new: Array,
-) -> int:  # fmt: skip
+    run: Control,
+    u: Array,
+    u_old: Array,
+    f: Array,
+    f_old: Array,
+    q_flat: Array,
+    D_F: Array,
+    D_G: Array,
+    r: int,
+    new: Array,
+) -> int:
     """Fill new with the next point that the phase of run r asks for; returns its origin: if that is PLAIN, the point is T(u) instead.
 
-    ``written``: W is that of T(u), which Newton's step, of ``price`` evaluations, needs. Arrays are passed one by one: each one of a tuple
-    would be counted at every iteration, needed or not.
+    Arrays are passed one by one: each one of a tuple would be counted at every iteration, needed or not.
     """
     if run.phase == BASE:
         run.phase = PAIR
@@ -262,10 +284,6 @@ def _leap(
         return LEAP
     if run.held > 0 or run.origin == PLAIN:
         run.held = remember(D_F[r], D_G[r], run.held, f, f_old, u, u_old)
-    can_try = written and newton_is_due(run, norm, iteration, price)
-    if can_try and newton(channel, rho, width, W, u, f, q, q_new, new):
-        run.newton_at = iteration + price // 2
-        return NEWTON
     if run.held == 0:
         return PLAIN
     anderson(u, f, q_flat, D_F[r], D_G[r], run.held, new)
@@ -283,7 +301,7 @@ def _iterate(
     dense, one_block = channel.letters.shape[0] == 0, channel.p_x.shape[0] == 1
     run, rho, width, W, tol = state.control[r], setting.rho[r], setting.width[r], state.W[r], setting.tol
     n, size, changed = run.clusters, run.clusters * channel.p_y.size, False
-    work, flat, nothing, price = work_for(channel, n), np.empty((5, size)), W[:0], newton_cost(channel, n)
+    work, flat, nothing = work_for(channel, n), np.empty((5, size)), W[:0]
     q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
     q_flat, q_new_flat, A_flat = q.reshape(size), q_new.reshape(size), A.reshape(size)
     u, u_old, f, f_old, new = flat[0], flat[1], flat[2], flat[3], flat[4]
@@ -296,6 +314,8 @@ def _iterate(
         mode = mode_of(run, one_block, tol)
         value, _, far = evaluate(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
         J, norm = -width * value, displacement(q_new_flat, u, q_flat, f)
+        if run.origin == NEWTON:
+            J = _loss(q_new, A, value, rho, 0.0)
         if mode & KEEP:
             state.alive[r] = n
         state.iterations[r] += 1
@@ -308,11 +328,15 @@ def _iterate(
             break
         # Back to T(u_old), if u is refused.
         if not accepts(run, J, norm):
+            if run.origin == NEWTON and run.shortened < SHORTER:
+                run.shortened += 1
+                shorten(u_old, u)
+                continue
             changed = run.origin == FEWER
             if changed:
                 _restore(state, r, channel.p_y.size)
             add(u_old, f_old, size, u)
-            refuse(run, iteration, price)
+            refuse(run, iteration)
             continue
         # Else choose the next point.
         promote(run, norm, iteration)
@@ -324,11 +348,14 @@ def _iterate(
         else:
             origin = _leave_out(run, q_new, q, looking, work.keep, state.u, r)
             changed = origin >= 0
-            if not changed:
-                origin = _leap(
-                    run, iteration, norm, u, u_old, f, f_old, q_flat, state.D_F, state.D_G, r,
-                    price, dense and mode & KEEP > 0, channel, rho, width, W, q, q_new, new,
-                )  # fmt: skip
+            if not changed and dense and mode & KEEP and newton_is_due(run, norm, iteration):
+                accuracy = _accuracy(n * channel.n_y, run.lowest, tol)
+                run.products = newton(channel, rho, width, W, u, q, q_new, accuracy, work, new)
+                run.newton_at, run.shortened = iteration + max(run.products // 2, 5), 0
+                if run.products > 0:
+                    origin, J = NEWTON, _loss(q_new, A, value, rho, 0.0)
+            if not changed and origin != NEWTON:
+                origin = _leap(run, u, u_old, f, f_old, q_flat, state.D_F, state.D_G, r, new)
         # Go there; u is the last point that was kept.
         run.J, run.norm, run.origin = J, norm, origin
         u, u_old, f, f_old = u_old, u, f_old, f
@@ -399,5 +426,5 @@ def split_stationary(channel: ChannelBlocks, setting: MapSetting, state: LeapSta
         for i in range(rows * n_y):
             state.u_old[r, i] = state.u[r, i]
             state.f_old[r, i] = 0.0
-        begin_again(run, rows, state.iterations[r])
+        begin_again(run, rows, n_y, state.iterations[r])
         state.outcome[r], run.splits = RUNNING, run.splits - 1

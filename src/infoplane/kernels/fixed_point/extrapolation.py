@@ -5,10 +5,12 @@ Anderson, type II (Walker, Ni 2011): T(u) - D_G theta,    theta = argmin |f - D_
 Newton:                              u + d,               (I - T'(u)) d = f
 
 with D_F, D_G the last differences of f and of T(u), and the norm weighted by q(z, y) = exp(u), so that an entry counts by its mass.
-Newton's is for a few clusters on a few letters y:
 
-T'(u) = diag(1 / q') B C,   (C d)_zy = (rho_zy d_zy + rho_z sum_y q(y|z) d_zy) / k
+T'(u) = diag(1 / q) B C,   (C d)_zy = (rho_zy d_zy + rho_z sum_y q(y|z) d_zy) / k
 B[(z, y), (z', y')] = sum_x p(x) p(y|x) p(y'|x) W[z, x] (1[z = z'] - W[z', x])
+
+is self-adjoint in <d, e> = sum q d C e, where its eigenvalues are in [0, 1] at a minimum, so that Newton's step is found by conjugate
+gradients, from q'/q - 1, the gradient there and to first order f. A product with T' costs what an evaluation of T does.
 
 None is safe by itself: the caller keeps a point only if the objective does not rise there. Points are flat, (z, y) in one row: loops
 over them are long enough to vectorise.
@@ -20,8 +22,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.numerics import exp, regrouped, solve, solve_definite
-from .selfmap import ChannelBlocks
+from ..common.numerics import TINY, exp, regrouped, solve_definite
+from .selfmap import ChannelBlocks, Scratch, slope_times
 
 LONGEST = 30.0  # no logarithm moves by more in one step
 # SQUAREM's longest step at first, and the factor by which it grows on success and shrinks on refusal.
@@ -103,80 +105,82 @@ def normalise(u: Array) -> None:
 
 
 @regrouped
-def _slopes(channel: ChannelBlocks, n_y: int, W: Array, B: Array) -> None:
-    """Fill B, adding one letter x at a time."""
-    d, n_z, width = B.shape[0], B.shape[0] // n_y, channel.p_x.shape[1]
-    a = np.empty(d)
-    for j in range(d):
-        for k in range(d):
-            B[j, k] = 0.0
-    for c in range(channel.p_x.shape[0]):
-        t, w = channel.T[c], W[c]
-        for i in range(width):
-            p_x = channel.p_x[c, i]
-            if p_x == 0.0:
-                continue
-            for z in range(n_z):
-                for y in range(n_y):
-                    a[z * n_y + y] = w[z, i] * t[y, i]
-            for j in range(d):
-                pull = p_x * a[j]
-                for k in range(d):
-                    B[j, k] -= pull * a[k]
-            for z in range(n_z):
-                first = z * n_y
-                for y in range(n_y):
-                    pull = p_x * t[y, i]
-                    for other in range(n_y):
-                        B[first + y, first + other] += pull * a[first + other]
+def _scaled(d: Array, q: Array, rho: Array, width: float, out: Array) -> None:
+    """Fill out = C d."""
+    for z in range(q.shape[0]):
+        mass, mean = 0.0, 0.0
+        for y in range(q.shape[1]):
+            mass += q[z, y]
+            mean += q[z, y] * d[z, y]
+        for y in range(q.shape[1]):
+            out[z, y] = (rho[2] * d[z, y] + rho[0] * mean / mass) / width
 
 
-@part
-def newton_cost(channel: ChannelBlocks, clusters: int) -> int:
-    """What the step costs, in evaluations of the map; a huge number beyond its largest size, so that it is never tried."""
-    d, n_x = clusters * channel.n_y, channel.p_x.size
-    # The step costs |X| d^2 / 2 + d^3 / 3 products: beyond 40 unknowns it does not pay.
-    if d > 40:
-        return 1 << 40
-    return 1 + int(2.0 * (n_x * d * d + d * d * d / 3.0) / (n_x * clusters * (2.0 * channel.n_y + 20.0)))
+@regrouped
+def _inner(a: Array, b: Array, q: Array) -> float:
+    """sum q a b."""
+    total = 0.0
+    for z in range(q.shape[0]):
+        for y in range(q.shape[1]):
+            total += q[z, y] * a[z, y] * b[z, y]
+    return total
+
+
+@regrouped
+def _add(a: Array, scale: float, b: Array, share: float) -> None:
+    """a <- share a + scale b."""
+    for z in range(a.shape[0]):
+        for y in range(a.shape[1]):
+            a[z, y] = share * a[z, y] + scale * b[z, y]
 
 
 @part
 def newton(
-    channel: ChannelBlocks, rho: Array, width: float, W: Array, u: Array, f: Array, q: Array, q_new: Array, out: Array
-) -> bool:
-    """Fill out = u + d, with W and q_new those of T(u), q = exp(u), f = T(u) - u; False if there is no such step.
+    channel: ChannelBlocks, rho: Array, width: float, W: Array, u: Array, q: Array, q_new: Array, accuracy: float, work: Scratch,
+    out: Array,
+) -> int:  # fmt: skip
+    """Fill out = u + d, d by conjugate gradients to this accuracy; returns the products with T' that it took, 0 if no step was found.
 
-    u, f and out are flat, with the padding of |Y|; q and q_new are tables.
+    u and out are flat, q = exp(u) and q_new those of T(u) are tables, and W is the encoder that u implies.
     """
-    n_z, padded, n_y = q.shape[0], q.shape[1], channel.n_y
-    d = n_z * n_y
-    B, M, step = np.empty((d, d)), np.empty((d, d)), np.empty(d)
-    _slopes(channel, n_y, W, B)
-    for z in range(n_z):
-        mass = 0.0
-        for y in range(n_y):
-            mass += q[z, y]
-        for y in range(n_y):
-            step[z * n_y + y] = f[z * padded + y]
-        for j in range(d):
-            pull = 0.0
-            for y in range(n_y):
-                pull += B[j, z * n_y + y]
-            for y in range(n_y):
-                M[j, z * n_y + y] = (rho[2] * B[j, z * n_y + y] + rho[0] * pull * q[z, y] / mass) / width
-    for z in range(n_z):
-        for y in range(n_y):
-            j = z * n_y + y
-            share = max(q_new[z, y], 1e-300)
-            for k in range(d):
-                M[j, k] = -M[j, k] / share
-            M[j, j] += 1.0
-    if not solve(M, step):
-        return False
+    tables = np.zeros((5, q.shape[0], q.shape[1]))
+    d, r, p, C, A = tables[0], tables[1], tables[2], tables[3], tables[4]
+    for z in range(q.shape[0]):
+        for y in range(q.shape[1]):
+            r[z, y] = min(q_new[z, y] / max(q[z, y], TINY) - 1.0, 2.0)
+            p[z, y] = r[z, y]
+    _scaled(r, q, rho, width, C)
+    first = left = _inner(r, C, q)
+    products = 0
+    for _ in range(200):  # more were not met where the step was any use
+        slope_times(channel, W, C, q, A, work)
+        _add(A, 1.0, p, -1.0)
+        curvature = _inner(A, C, q)
+        if curvature <= 0.0:  # T' has an eigenvalue above 1: what was found until then
+            break
+        products += 1
+        _add(d, left / curvature, p, 1.0)
+        _add(r, -left / curvature, A, 1.0)
+        _scaled(r, q, rho, width, C)
+        before, left = left, _inner(r, C, q)
+        if left <= accuracy * accuracy * first:
+            break
+        _add(p, 1.0, r, left / before)
+        _scaled(p, q, rho, width, C)
+    longest = 0.0
+    for z in range(q.shape[0]):
+        for y in range(q.shape[1]):
+            longest = max(longest, abs(d[z, y])) if q[z, y] > 1e-12 else longest  # what weighs nothing may run away
+    # A logarithm of some weight moves by 2 at most: longer steps were all refused.
+    scale, flat = min(1.0, 2.0 / max(longest, TINY)), d.reshape(u.size)
     for i in range(u.size):
-        out[i] = u[i]
-    for z in range(n_z):
-        for y in range(n_y):
-            out[z * padded + y] += min(max(step[z * n_y + y], -LONGEST), LONGEST)
-    return True
+        out[i] = u[i] + min(max(scale * flat[i], -LONGEST), LONGEST)
+    return products
+
+
+@part
+def shorten(u_old: Array, u: Array) -> None:
+    """Go back most of the way: of Newton's step 0.4 is left."""
+    for i in range(u.size):
+        u[i] = u_old[i] + 0.4 * (u[i] - u_old[i])
+    normalise(u)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.numerics import LOG_TINY, exp, floored_log, log, regrouped
+from ..common.numerics import LOG_TINY, TINY, exp, floored_log, log, regrouped
 from ..common.rows import Flags, Integers
 
 BLOCK = 256
@@ -371,6 +371,28 @@ def evaluate(
         sum_inner += inner
         farthest = max(farthest, far)
     return sum_value, sum_inner, farthest
+
+
+@regrouped
+def slope_times(channel: ChannelBlocks, W: Array, C: Array, q: Array, out: Array, work: Scratch) -> None:
+    """Fill out_zy = sum_x p(x, y) W[z, x] (s[z, x] - sum_z W s) / q(z, y), s = C p(y|x): how log q' moves if A moves by C; dense only."""
+    S, mean, blas = work.S[: C.shape[0]], work.top, channel.blas and C.shape[0] >= BLAS_CLUSTERS
+    clear(out)
+    for c in range(channel.p_x.shape[0]):
+        w, p_x = W[c], channel.p_x[c]
+        _scores(C, channel.T[c], S, blas)
+        for i in range(mean.size):
+            mean[i] = 0.0
+        for z in range(S.shape[0]):
+            for i in range(mean.size):
+                mean[i] += w[z, i] * S[z, i]
+        for z in range(S.shape[0]):
+            for i in range(mean.size):
+                S[z, i] = p_x[i] * w[z, i] * (S[z, i] - mean[i])
+        _add_marginals(S, channel.T[c], out, work.part_q, blas)
+    for z in range(out.shape[0]):
+        for y in range(out.shape[1]):
+            out[z, y] /= max(q[z, y], TINY)
 
 
 @regrouped
