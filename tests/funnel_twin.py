@@ -3,8 +3,13 @@
 import mpmath
 import numpy as np
 
+from infoplane.posterior.channel import Channel
+
 mpmath.mp.dps = 50
 mp = mpmath.mpf
+
+ROUNDING = 1e-14
+"""By so much may the sum of a posterior in floats miss 1."""
 
 
 def channels(seed, largest=8, letters_of_y=5):
@@ -82,3 +87,16 @@ def folded(channel, Q):
     small = np.zeros((len(channel.T), Q.shape[1]))
     np.add.at(small, channel.group, Q)
     return small
+
+
+def shifted(seed, below, **sizes):
+    """A search in which g goes to about `below` at its lowest; with the posteriors that a net and descent know."""
+    T, rng = channels(seed, **sizes)
+    n = T.shape[1]
+    beta = float(rng.choice([1.05, 1.7, 4.0, 25.0, 300.0]))
+    lam = -beta * 0.6 * rng.random(n)
+    channel = Channel(T)
+    Q = sparse_posteriors(n, channel.rank, rng, 1500)
+    Q = np.hstack([Q, channel.descend(lam, beta, Q[:, :200].copy())[0]])
+    lam = lam + values(T, lam, beta, Q).min() - below
+    return T, rng, channel, beta, lam, Q

@@ -269,7 +269,6 @@ def test_a_public_class_name_means_one_thing():
 TESTED_ELSEWHERE = {
     "certificate.certificate": "what a proof returns: certificate/test_certify.py and the tests of each proof",
     "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
-    "certificate.funnel.leakage": "frontier/test_leakage.py, the function that people call",
     "certificate.funnel.release": "frontier/test_release.py, the function that people call",
     "cli.tables": "cli/test_inputs.py and cli/test_files.py",
     "errors": "each error where it is raised",
@@ -290,7 +289,6 @@ TESTED_ELSEWHERE = {
     "view.pages": "cli/test_audit.py, cli/test_release.py and cli/test_encode.py",
     "view.report.charts": "view/report/test_browser.py, which looks at them",
     "posterior.channel": "certificate/funnel/test_free.py",
-    "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
     "version": "test_package.py",
 }

@@ -57,7 +57,7 @@ from .solvers.difference_of_convex import DifferenceOfConvex
 from .solvers.envelope import Envelope
 from .solvers.fixed_point import Accelerated, BlahutArimoto
 from .solvers.job import Iteration, Job, PlainIteration
-from .solvers.merging import Merging
+from .solvers.merging import Merging, Submodular
 from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
 from .solvers.registry import SOLVERS, register
@@ -67,7 +67,6 @@ from .solvers.splitting.iterates import Standing, iterates
 from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.solver import DouglasRachford, ThreeBlockADMM
 from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_threshold
-from .solvers.submodular import Submodular
 from .solvers.tasks.multi_one import Multi1
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio

@@ -205,7 +205,8 @@ def _curve(
 ) -> list[CappedTask]:
     form = TaskForm(support, TaskLagrangian(0.0))
     whole = budget.part(seconds=limits.max_seconds * len(caps))
-    generation, private = (_by_edges if _binary(form) else _by_columns)(form, caps, limits, whole)
+    by_pairs = len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS  # pairs of letters suffice, and can be gone through
+    generation, private = (_by_edges if by_pairs else _by_columns)(form, caps, limits, whole)
     hidden = np.ones((1, len(form.p_x))) if private is None else private.encoder
     everything = form.keep * _informations(form, np.eye(len(form.p_x)))[0]
     lines = [_Line(0.0, -everything * (1.0 + 1e-12) - 1e-12, np.zeros(len(form.p_x)))]
@@ -220,11 +221,6 @@ def _curve(
 
 Generation = Callable[[float, float, Budget], TaskOutcome]
 """Of columns, for a cap in nats, to a tolerance, within a budget."""
-
-
-def _binary(form: TaskForm) -> bool:
-    """Whether pairs of letters suffice, and can be gone through."""
-    return len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS
 
 
 def _by_edges(

@@ -129,31 +129,18 @@ def before(n: int, i: int) -> int:
 
 
 @part
-def price_row(c: Clusters, a: float, b: float, count: int, place: int) -> None:
-    """Compute every cost of the row at this place of `alive`, and its cheapest pair."""
+def scan_row(c: Clusters, a: float, b: float, count: int, place: int, known: bool) -> None:
+    """Find the cheapest pair of the row at this place of `alive`, by its costs in the table, if they are ``known``, or computed."""
     i = c.alive[place]
     base = before(len(c.p_z), i)
     best, partner = np.inf, STALE
     for other in range(place + 1, count):
         j = c.alive[other]
-        new = cost(c, a, b, i, j)
-        if c.table.size:
+        new = c.table[base + j] if known else cost(c, a, b, i, j)
+        if c.table.size and not known:
             c.table[base + j] = new
         if new < best:
             best, partner = new, j
-    c.bound[i], c.partner[i] = best, partner
-
-
-@part
-def scan_row(c: Clusters, count: int, place: int) -> None:
-    """Look up the cheapest pair of the row at this place of `alive`."""
-    i = c.alive[place]
-    base = before(len(c.p_z), i)
-    best, partner = np.inf, STALE
-    for other in range(place + 1, count):
-        j = c.alive[other]
-        if c.table[base + j] < best:
-            best, partner = c.table[base + j], j
     c.bound[i], c.partner[i] = best, partner
 
 
@@ -167,10 +154,7 @@ def cheapest(c: Clusters, a: float, b: float, count: int) -> int:
                 place = other
         if c.partner[c.alive[place]] != STALE:
             return place
-        if c.table.size:
-            scan_row(c, count, place)
-        else:
-            price_row(c, a, b, count, place)
+        scan_row(c, a, b, count, place, c.table.size > 0)
 
 
 @part
@@ -204,14 +188,14 @@ def unite(c: Clusters, a: float, b: float, count: int, place: int) -> None:
         gone += 1
     for later in range(gone, count - 1):
         c.alive[later] = c.alive[later + 1]
-    price_row(c, a, b, count - 1, place)
+    scan_row(c, a, b, count - 1, place, False)
 
 
 @entry
 def open_rows(c: Clusters, a: float, b: float, first: int, last: int) -> None:
     """Price the rows first, ..., last - 1 of the singletons."""
     for place in range(first, last):
-        price_row(c, a, b, len(c.p_z), place)
+        scan_row(c, a, b, len(c.p_z), place, False)
 
 
 @entry

@@ -125,7 +125,7 @@ class Portfolio(PathSolver):
         if len(support.p_x) <= EFFORT.small:
             return starts
         if is_hard(problem):
-            return min(starts, restarts_within(support, clusters))
+            return max(1, min(starts, restarts_within(support, clusters)))
         if pools_more(support, problem, clusters):
             return min(starts, EFFORT.pooled)
         return max(1, min(starts, EFFORT.starts_work // max(work_of(support, clusters), 1)))

@@ -31,12 +31,11 @@ from .difference_of_convex import DifferenceOfConvex
 from .envelope import Envelope
 from .fixed_point import Accelerated, BlahutArimoto
 from .job import ProofOptions
-from .merging import Merging
+from .merging import Merging, Submodular
 from .pooling import Pooling
 from .portfolio import Portfolio
 from .root_tracking import RootTracking
 from .splitting.solver import DouglasRachford, ThreeBlockADMM
-from .submodular import Submodular
 from .tasks.multi_one import Multi1
 from .tasks.task_map import TaskMap
 from .tasks.task_portfolio import TaskPortfolio

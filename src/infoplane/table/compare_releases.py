@@ -14,6 +14,7 @@ The optimum is concave in r for a given eps, and only monotone in eps: nothing i
 
 from __future__ import annotations
 
+import math
 import os
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -117,11 +118,8 @@ class ReleaseComparison:
 
     def advice(self, max_leakage: float | None = None, max_lift: float | None = None) -> str:
         """Which release to take, and why: of those within the caps, in **nats**, that of most utility."""
-        for name, cap in (("max_leakage", max_leakage), ("max_lift", max_lift)):
-            if cap is not None:
-                cap_in_nats(name, cap)
-        caps = [] if max_leakage is None else [f"I(S;Z) <= {bits(max_leakage):.4g} bits"]
-        caps += [] if max_lift is None else [f"worst lift <= {bits(max_lift):.4g} bits"]
+        asked = (("max_leakage", max_leakage, "I(S;Z)"), ("max_lift", max_lift, "worst lift"))
+        caps = [f"{said} <= {bits(cap_in_nats(name, cap)):.4g} bits" for name, cap, said in asked if cap is not None]
         useful = [one for one in self.releases if self.dominated_by(one) is None]
         if not caps and len(useful) > 1:
             return (
@@ -129,12 +127,8 @@ class ReleaseComparison:
                 f"more. Take one of {', '.join(repr(one.name) for one in useful)}, by what may be told: advice(max_leakage, max_lift) says "
                 "which."
             )
-        within = [
-            one
-            for one in useful
-            if (max_leakage is None or one.leakage <= max_leakage + ROUNDING)
-            and (max_lift is None or one.worst_lift <= max_lift + ROUNDING)
-        ]
+        leakage, lift = (math.inf if cap is None else cap + ROUNDING for cap in (max_leakage, max_lift))
+        within = [one for one in useful if one.leakage <= leakage and one.worst_lift <= lift]
         if not within:
             least = min(self.releases, key=lambda one: one.leakage)
             return (
@@ -142,16 +136,16 @@ class ReleaseComparison:
                 f"worst lift of {bits(least.worst_lift):.4g} bits."
             )
         best = max(within, key=lambda one: one.utility)
-        others = sorted((one for one in self.releases if one is not best), key=lambda one: -one.utility)
         said = f"Take {best.name!r}: I({self.kept};Z) = {bits(best.utility):.4g} bits, the most "
         said += f"of those with {' and '.join(caps)}" if caps else "of all, and no other tells less"
-        more = [one for one in others if one.utility > best.utility + ROUNDING]
-        if more:
-            said += (
-                f"; {more[-1].name!r} keeps {bits(more[-1].utility):.4g}, but tells {bits(more[-1].leakage):.4g} bits, with a worst lift "
-                f"of {bits(more[-1].worst_lift):.4g}"
-            )
-        return f"{said}."
+        more = [one for one in self.releases if one.utility > best.utility + ROUNDING]
+        if not more:
+            return f"{said}."
+        next_to = min(more, key=lambda one: one.utility)
+        return (
+            f"{said}; {next_to.name!r} keeps {bits(next_to.utility):.4g}, but tells {bits(next_to.leakage):.4g} bits, with a worst lift "
+            f"of {bits(next_to.worst_lift):.4g}."
+        )
 
     def plot(self) -> Figure:
         """Utility against leakage and against the worst lift, side by side; dominated releases are hollow. Needs the extra [plot]."""

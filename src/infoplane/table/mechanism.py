@@ -233,9 +233,8 @@ class Mechanism:
         frame = pd.DataFrame(index=range(len(joint.x_labels)))
         for name, part in feature.parts.items():
             for value in columns[name]:
-                if inside := [
-                    edge for edge in feature.edges.get(name, ()) if isinstance(value, Bin) and _cuts(edge, value)
-                ]:
+                edges = feature.edges.get(name, ()) if isinstance(value, Bin) else ()
+                if inside := [edge for edge in edges if _cuts(edge, value)]:
                     raise InvalidMechanismError(
                         f"the mechanism cuts {name!r} at {inside[0]:g}, within the joint's {str(value)!r}: make the joint with "
                         f"bins={{{name!r}: {list(feature.edges[name])}}}, or finer ones."

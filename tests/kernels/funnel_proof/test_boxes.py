@@ -8,15 +8,12 @@ import pytest
 
 import funnel_twin as twin
 from compiled import compiled
-from funnel_twin import mp
+from funnel_twin import ROUNDING, mp, shifted
 from infoplane.certificate.funnel.free import Pricing
 from infoplane.kernels.funnel_proof.boxes import propagate
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
 from infoplane.posterior import channel as channels
 from infoplane.posterior.channel import Channel
-
-ROUNDING = 1e-14
-"""By so much may the sum of a posterior in floats miss 1."""
 
 
 @pytest.fixture(autouse=True)
@@ -75,19 +72,6 @@ def test_the_identity(seed):
     assert divergence >= -(mp(10) ** -45)
 
 
-def shifted(seed, below):
-    """A search in which g goes to about `below` at its lowest; with the posteriors that a net and descent know."""
-    T, rng = twin.channels(seed)
-    n = T.shape[1]
-    beta = float(rng.choice([1.05, 1.7, 4.0, 25.0, 300.0]))
-    lam = -beta * 0.6 * rng.random(n)
-    channel = Channel(T)
-    Q = twin.sparse_posteriors(n, channel.rank, rng, 1500)
-    Q = np.hstack([Q, channel.descend(lam, beta, Q[:, :200].copy())[0]])
-    lam = lam + twin.values(T, lam, beta, Q).min() - below
-    return T, rng, channel, beta, lam, Q
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_a_waiting_cells_bound_holds_in_exact_arithmetic(seed):
     _, rng, channel, beta, lam, _ = shifted(seed, -0.05)
@@ -136,8 +120,11 @@ def test_no_posterior_below_the_floor_is_ever_outside_the_waiting_cells(seed):
     assert looked_at > 0
 
 
-def test_a_bound_that_is_no_number_closes_nothing():
-    _, _, channel, beta, lam, _ = shifted(1, 0.0)
+@pytest.mark.parametrize(("rank", "largest"), [(0, 8), (9, 14)], ids=["boxes", "slots"])
+def test_a_bound_that_is_no_number_closes_nothing(rank, largest, monkeypatch):
+    monkeypatch.setattr(channels, "SLOTS_RANK", rank)
+    monkeypatch.setattr(channels, "SLOTS_LETTERS", 0)
+    _, _, channel, beta, lam, _ = shifted(1, 0.0, largest=largest)
     search = Pricing(channel, lam, beta, -1e-3)
     search.search.number[ERROR] = np.nan
     search.advance(40)

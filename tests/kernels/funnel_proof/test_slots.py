@@ -6,17 +6,13 @@ import pytest
 
 import funnel_twin as twin
 from compiled import compiled
-from funnel_twin import mp
+from funnel_twin import ROUNDING, mp, shifted
 from infoplane.certificate.funnel.free import Pricing
-from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
+from infoplane.kernels.funnel_proof.search import LOST, WAITING
 from infoplane.kernels.funnel_proof.slot_bound import decoded
 from infoplane.posterior import channel as channels
-from infoplane.posterior.channel import Channel
 
 decoded = compiled(decoded)
-
-ROUNDING = 1e-14
-"""By so much may the sum of a posterior in floats miss 1."""
 
 
 @pytest.fixture(autouse=True)
@@ -59,19 +55,6 @@ def test_the_identity(seed):
     assert divergence >= -(mp(10) ** -45)
 
 
-def shifted(seed, below):
-    """A search in which g goes to about `below` at its lowest; with the posteriors that a net and descent know."""
-    T, rng = twin.channels(seed, largest=14)
-    n = T.shape[1]
-    beta = float(rng.choice([1.05, 1.7, 4.0, 25.0, 300.0]))
-    lam = -beta * 0.6 * rng.random(n)
-    channel = Channel(T)
-    Q = twin.sparse_posteriors(n, channel.rank, rng, 1500)
-    Q = np.hstack([Q, channel.descend(lam, beta, Q[:, :200].copy())[0]])
-    lam = lam + twin.values(T, lam, beta, Q).min() - below
-    return T, rng, channel, beta, lam, Q
-
-
 def sorted_slots(q, r):
     """Letters by falling mass, and the masses; r of them."""
     order = np.argsort(-q, kind="stable")[:r]
@@ -93,7 +76,7 @@ def holds(state, cell, q):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_waiting_cells_bound_holds_in_exact_arithmetic(seed):
-    _, rng, channel, beta, lam, Q = shifted(seed, -0.05)
+    _, rng, channel, beta, lam, Q = shifted(seed, -0.05, largest=14)
     Q = twin.folded(channel, Q)
     Q = Q[:, rng.permutation(Q.shape[1])[:150]]
     search = Pricing(channel, lam, beta, -1e-9)
@@ -116,7 +99,9 @@ def test_a_waiting_cells_bound_holds_in_exact_arithmetic(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_posterior_below_the_floor_is_ever_outside_the_waiting_cells(seed):
-    T, rng, channel, beta, lam, Q = shifted(seed, -float(10.0 ** np.random.default_rng(seed).uniform(-3, 0)))
+    T, rng, channel, beta, lam, Q = shifted(
+        seed, -float(10.0 ** np.random.default_rng(seed).uniform(-3, 0)), largest=14
+    )
     lowest = twin.values(T, lam, beta, Q).min()
     floor = 0.3 * lowest
     gathered, _ = channel.gather(lam)
@@ -135,16 +120,3 @@ def test_no_posterior_below_the_floor_is_ever_outside_the_waiting_cells(seed):
         assert search.least() <= lowest + 1e-9
         if not search.advance(int(rng.integers(2, 40))):
             break
-
-
-def test_a_bound_that_is_no_number_closes_nothing():
-    _, _, channel, beta, lam, _ = shifted(1, 0.0)
-    search = Pricing(channel, lam, beta, -1e-3)
-    search.search.number[ERROR] = np.nan
-    search.advance(40)
-    assert search.left > 0
-    assert not search.least() > -1e-3
-    broken = Pricing(channel, np.full_like(lam, np.nan), beta, -1e-3)
-    broken.advance(40)
-    assert broken.left > 0
-    assert broken.least() == -np.inf

@@ -34,7 +34,17 @@ from ...kernels.partitions import cut_line, cut_sorted
 from ...posterior.merge_path import MergePath, agglomerative_bottleneck
 from ...problem import MarkovLagrangian
 from ..job import Job, Seed
-from .partitions import MERGING, Found, cluster_table, merged_groups, moved, numbered, partition_loss, restarted
+from .partitions import (
+    MERGING,
+    Found,
+    cluster_table,
+    merged_groups,
+    moved,
+    numbered,
+    partition_loss,
+    restarted,
+    restarts_within,
+)
 from .starts import seed_sequence
 
 
@@ -130,7 +140,8 @@ def best_map(
         labels: IntArray = np.arange(job.letters)
         return labels if least == 0.0 else heavy_enough(job, labels, least)
     labels = moved(job, merged_groups(job, _groups_a_cluster(job)), most)
-    count = _restarts(support, most) if starts is None else starts
+    # Logarithms that the restarts of one map may take by default, some hundredths of a second, and how many there are at most.
+    count = min(100, restarts_within(support, most, 3_000_000)) if starts is None else starts
     if count and most > 2:
         random = np.random.default_rng(seed_sequence(0 if rng is None else rng))
         found = Found(labels, "moves", partition_loss(support, KEEP_Y, labels))
@@ -178,9 +189,3 @@ def _groups_a_cluster(job: Job) -> int:
     # Two groups a cluster, unless X has more than 5,000 letters; else those of `partitions`, 5: moves take most of the time then.
     # Words into 20: of 2,000 x 20 they keep .39915 bits with 2 and .39916 with 5, in 1.4 times the time; of 11,541 x 20 .37037 and .37055.
     return 2 if job.letters <= 5_000 else MERGING.groups_a_cluster
-
-
-def _restarts(support: Support, clusters: int) -> int:
-    cells = support.rows.nnz if support.sparse else int(np.count_nonzero(support.P))
-    # Logarithms that the restarts of one map may take by default, some hundredths of a second, and how many there are at most.
-    return min(100, 3_000_000 // (MERGING.brief_sweeps * clusters * (cells + len(support.p_x))))

@@ -19,7 +19,7 @@ from ...kernels.partitions import HardClusters, LetterRows, move_letters
 from ...posterior.merge_path import merge_path
 from ...problem import MarkovLagrangian
 from ..job import Job
-from .starts import SIZES
+from .starts import SIZES, near_identity
 
 
 class PartitionEffort(NamedTuple):
@@ -107,10 +107,7 @@ def encoder_of(labels: IntArray) -> Array:
 
 def softened(labels: IntArray) -> Array:
     """A partition from which every letter can still leave."""
-    clusters = int(labels.max()) + 1
-    W = np.full((clusters, len(labels)), 0.01 / clusters)
-    W[labels, np.arange(len(labels))] += 0.99
-    return W
+    return near_identity(int(labels.max()) + 1, len(labels), labels, shared=0.01)
 
 
 def labels_of(W: Array) -> IntArray:
@@ -179,10 +176,10 @@ def _shaken(labels: IntArray, W: Array) -> IntArray:
     return numbered(shaken)
 
 
-def restarts_within(support: Support, clusters: int) -> int:
-    """Starts that `MERGING.restarts_work` holds, one at least."""
+def restarts_within(support: Support, clusters: int, work: int = MERGING.restarts_work) -> int:
+    """Restarts that so many logarithms hold."""
     cells = support.rows.nnz if support.sparse else int(np.count_nonzero(support.P))
-    return max(1, MERGING.restarts_work // (MERGING.brief_sweeps * clusters * (cells + len(support.p_x))))
+    return work // (MERGING.brief_sweeps * clusters * (cells + len(support.p_x)))
 
 
 def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:

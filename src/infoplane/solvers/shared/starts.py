@@ -52,10 +52,10 @@ def random_encoder(clusters: int, letters: int, rng: np.random.Generator) -> Arr
     return W
 
 
-def near_identity(clusters: int, letters: int, groups: IntArray | None = None) -> Array:
+def near_identity(clusters: int, letters: int, groups: IntArray | None = None, shared: float = 0.05) -> Array:
     """0.95 I + 0.05/|Z|; with fewer clusters than letters, letters share clusters by group, or in turn."""
-    W = np.full((clusters, letters), 0.05 / clusters)
-    W[np.arange(letters) % clusters if groups is None else groups, np.arange(letters)] += 0.95
+    W = np.full((clusters, letters), shared / clusters)
+    W[np.arange(letters) % clusters if groups is None else groups, np.arange(letters)] += 1.0 - shared
     return W
 
 

@@ -6,7 +6,7 @@ import pytest
 import infoplane as ip
 from batches import job_of
 from infoplane.joint.joint import Support
-from infoplane.solvers.submodular import Merger, cluster
+from infoplane.solvers.merging import Merger, cluster
 
 PROBLEMS = [ip.funnel(0.6), ip.funnel(3.0), ip.bottleneck(0.1), ip.deterministic_bottleneck(0.3)]
 
