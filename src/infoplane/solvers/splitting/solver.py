@@ -172,7 +172,6 @@ class SplittingIteration(Iteration):
     def __init__(self, options: DouglasRachford, formulation: Formulation, job: Job) -> None:
         super().__init__(job)
         support, problem, starts = job.support, job.problem, job.starts
-        runs, clusters = starts.shape[:2]
         share = formulation.share(problem, support.p_y)
         M = formulation.constraint(support.p_x, support.K)
         auto, exact = options.penalty == "auto", options.step == "exact"
@@ -217,24 +216,7 @@ class SplittingIteration(Iteration):
             accelerate=options.acceleration and auto and options.step == "majorise",
             stop=job.budget.flag,
         )
-        v = starts @ M
-        self.state = State(
-            W=starts.copy(),
-            v=v,
-            nu=np.zeros_like(v),
-            c=np.full_like(v, 0.0 if options.penalty == "auto" else options.penalty),
-            boost=np.ones_like(v),
-            m=np.full_like(v, np.nan),
-            W_1=np.zeros_like(starts),
-            W_0=np.zeros_like(starts),
-            nu_1=np.zeros_like(v),
-            looks=np.zeros(runs, dtype=np.int64),
-            alive=np.full(runs, clusters, dtype=np.int64),
-            outcome=np.full(runs, RUNNING, dtype=np.int64),
-            still=np.zeros(runs, dtype=np.int64),
-            iterations=np.zeros(runs, dtype=np.int64),
-            residuals=np.full((runs, 3), np.inf),
-        )
+        self.state = _begun(starts, starts @ M, 0.0 if options.penalty == "auto" else options.penalty)
 
     def advance(self, steps: IntArray, trace: Array) -> None:
         """One iteration of the recursion per step."""
@@ -243,6 +225,28 @@ class SplittingIteration(Iteration):
     def encoders(self) -> list[Array]:
         """W of every run, without dead clusters."""
         return [W[: int(alive)].copy() for W, alive in zip(self.state.W, self.state.alive, strict=True)]
+
+
+def _begun(W: Array, v: Array, c: float) -> State:
+    """Runs before their first iteration, with v = W M."""
+    runs, clusters = W.shape[:2]
+    return State(
+        W=W.copy(),
+        v=v,
+        nu=np.zeros_like(v),
+        c=np.full_like(v, c),
+        boost=np.ones_like(v),
+        m=np.full_like(v, np.nan),
+        W_1=np.zeros_like(W),
+        W_0=np.zeros_like(W),
+        nu_1=np.zeros_like(v),
+        looks=np.zeros(runs, dtype=np.int64),
+        alive=np.full(runs, clusters, dtype=np.int64),
+        outcome=np.full(runs, RUNNING, dtype=np.int64),
+        still=np.zeros(runs, dtype=np.int64),
+        iterations=np.zeros(runs, dtype=np.int64),
+        residuals=np.full((runs, 3), np.inf),
+    )
 
 
 @dataclass(frozen=True)
