@@ -134,7 +134,6 @@ def reason(iteration: SplittingIteration, ended: list[Run], cell: Cell) -> str:
         return ""
     iteration.job = iteration.job.but(record=True)
     iteration.limit = cell.max_iter + WATCHED
-    iteration.setting = iteration.setting._replace(limit=iteration.limit)
     advanced(iteration, WATCHED)
     factors = []
     for index in left:

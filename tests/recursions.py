@@ -4,16 +4,19 @@ import numpy as np
 
 import infoplane as ip
 import twins
+from batches import job_of
 from infoplane.joint.joint import Support
 from infoplane.kernels.splitting.douglas_rachford import solver_one, solver_two
-from infoplane.kernels.splitting.tables import Split
 from infoplane.solvers.splitting.formulations import FORMULATIONS
+from infoplane.solvers.splitting.solver import DouglasRachford
 from interpreted import interpreted
 
 gradient_step = interpreted("splitting.gradient").gradient_step
+argmin_encoder = interpreted("splitting.encoder").argmin_encoder
+argmin_marginal = interpreted("splitting.marginal").argmin_marginal
 STEPS = {
-    "majorise": (interpreted("splitting.encoder").argmin_encoder, interpreted("splitting.marginal").argmin_marginal),
-    "gradient": tuple(lambda split, *rest, of=of: gradient_step(split, of, *rest) for of in (True, False)),
+    "majorise": (lambda data, *rest: argmin_encoder(*data, *rest), lambda data, *rest: argmin_marginal(data[0], *rest)),
+    "gradient": tuple(lambda data, *rest, of=of: gradient_step(data[0], of, *rest) for of in (True, False)),
 }
 
 
@@ -24,15 +27,11 @@ def problem_for(formulation):
 def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="majorise", inner=1, order=None):
     """(p, q, nu) of every iteration, by the recursions run in Python; order I or II, or the formulation's own."""
     form = FORMULATIONS[formulation]
-    support = Support(joint)
-    shares = form.share(problem, support.p_y)
-    M = form.constraint(support.p_x, support.K)
-    scale = max(map(abs, problem.rho))
-    split = Split(
-        support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
-        shares.h, np.array(shares.a), np.array(shares.d), inner, 0.0, False, scale, 0.0, 0.01, step == "gradient", form.encoder_first,
-        np.zeros(1, dtype=np.int64), np.full(W.shape[:1] + M.shape[1:], np.nan),
-    )  # fmt: skip
+    shares = form.share(problem, Support(joint).p_y)
+    solver = DouglasRachford(formulation, step=step, penalty=float(c), inner=inner)
+    split = solver.begin(job_of(joint, problem, W[None])).split
+    M = split.M
+    data = split, np.full(W.shape[:1] + M.shape[1:], np.nan)
     encoder_step, marginal_step = STEPS[step]
 
     def marginals(_data, W):
@@ -52,7 +51,7 @@ def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="
     c = np.full_like(nu, c)
     states = [(p, q, nu)]
     for _ in range(iterations):
-        p, q, nu = iterate(split, p, q, nu, c, alpha)
+        p, q, nu = iterate(data, p, q, nu, c, alpha)
         states.append((p, q, nu))
     return states, split, shares, marginals
 

@@ -74,7 +74,7 @@ class Open:
     why: str
     varied: str
     others: tuple[str, ...] = ()
-    """Its other values, by the names of `sensitivity`."""
+    """Its other values, by the names that `runs` gives them."""
 
 
 OPEN = (

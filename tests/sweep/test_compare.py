@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.runtime import compiling
+from infoplane.runtime import budget
 
 JOINT = ip.datasets.paper_uniform()
 
@@ -64,12 +64,12 @@ class Compiling(Lazy):
     name = "compiling"
 
     def run(self, job):
-        compiling._compiling[threading.get_ident()] = 1000.0
+        budget.compiled_for[threading.get_ident()] = 1000.0
         return [replace(run, iterations=1) for run in super().run(job)]
 
 
 def test_no_solver_pays_for_the_loading_of_kernels(monkeypatch):
-    monkeypatch.setattr(compiling, "_compiling", {})
+    monkeypatch.setattr(budget, "compiled_for", {})
     found = ip.compare(JOINT, ip.bottleneck, [0.2], [Compiling(), Lazy()], starts=1, rng=0).set_index("solver")
     assert found.seconds["compiling"] < -900.0 < found.seconds["lazy"]  # no thousand seconds have really passed
 

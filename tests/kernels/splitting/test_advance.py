@@ -1,7 +1,6 @@
 """The compiled loop against the same recursions run by Python; the automatic penalty; leaps along a slow tail."""
 
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import infoplane as ip
 from batches import Stepped
 from infoplane.joint.joint import Support
 from infoplane.kernels.splitting.advance import retune
-from infoplane.kernels.splitting.tables import Iterate, Split, Tail
+from infoplane.kernels.splitting.tables import Iterate, Tail
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import SETTLED, DouglasRachford
@@ -53,17 +52,6 @@ loop = interpreted("splitting.advance")
 JOINT, PROBLEM = ip.datasets.paper_uniform(), ip.bottleneck(0.3)
 
 
-def split():
-    support = Support(JOINT)
-    M = np.ascontiguousarray(support.p_x[:, None])
-    nothing = np.zeros(3)
-    return Split(
-        support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
-        np.zeros(1), nothing, np.zeros(2), 1, 0.0, True, 1.0, 0.0, 1.0, False, False,
-        np.zeros(1, dtype=np.int64), np.full((3, 1), np.nan),
-    )  # fmt: skip
-
-
 def tail(limit, mode, r):
     """Three iterates of limit + r^k mode, as `leap` wants them: now, one and two strides ago."""
     return [limit + mode * r**k for k in (2, 1, 0)]
@@ -91,12 +79,10 @@ def test_a_leap_that_raises_the_loss_or_follows_no_single_mode_is_refused():
     np.testing.assert_array_equal(W, away)
 
     def looked_ahead(before, earlier):
-        u, setting = (
-            away @ split().M,
-            SimpleNamespace(encoder_first=False, order=1, proximal=0.0, rho=PROBLEM.rho, width=PROBLEM.width),
-        )
-        now, looked = Iterate(away, u, nu, np.ones_like(nu), np.ones_like(nu), u), Tail(before, earlier, nu, 2)
-        return loop._looked_ahead(split(), setting, now, looked)
+        split = Stepped(ip.DouglasRachford("ib-1"), JOINT, PROBLEM, away[None]).split._replace(h=np.zeros(1))
+        u, ones = away @ split.M, np.ones_like(nu)
+        now, looked = Iterate(away, u, nu, ones, ones, ones, u), Tail(before, earlier, nu, 2)
+        return loop._looked_ahead(split, now, looked)
 
     for side, leaps in ((1, False), (-1, True)):  # moving away from the optimum, or towards it, slowing down
         now, looked = looked_ahead(away - side * uphill, away - side * 3 * uphill)
@@ -143,7 +129,7 @@ def test_a_step_is_the_recursion_of_the_formulations_own_blocks(formulation, ste
     W = np.random.default_rng(1).dirichlet(np.ones(3), size=3).T.copy()
     states, split, *_ = python_iterates(formulation, joint, problem, W, 32.0, 1.618, 2, step, order=order)
     advance = {"I": loop.step_one, "II": loop.step_two}[order]
-    found = advance(split, *states[1], np.full_like(states[1][2], 32.0), 1.618)
+    found = advance((split, np.full_like(states[1][2], np.nan)), *states[1], np.full_like(states[1][2], 32.0), 1.618)
     for one, expected in zip(found, states[2], strict=True):
         np.testing.assert_array_equal(one, expected)
 
@@ -179,4 +165,4 @@ def test_only_formulations_that_the_descent_theorem_covers_settle():
     for name, formulation in FORMULATIONS.items():
         start = np.full((1, 3, 3), 1 / 3)
         batch = Stepped(DouglasRachford(name), Support(joint), problem_for(name), start, limit=20_000)
-        assert batch.setting.settled == (SETTLED if formulation.descends else sys.maxsize)
+        assert batch.split.settled == (SETTLED if formulation.descends else sys.maxsize)

@@ -49,7 +49,7 @@ def test_concave_prox_without_interior_root_raises_that_rows_penalty_or_empties_
     assert (c >= before).all()
     assert (c > before).any()
     np.testing.assert_allclose(v.sum(0), 1.0, atol=1e-14)
-    fixed = split._replace(adaptive=False)
+    fixed = split._replace(kappa=0.0)
     v = argmin_marginal(fixed, x, s, before, W @ split.M)
     assert 1 <= (v == 0).sum() <= 2
     np.testing.assert_allclose(v.sum(0), 1.0, atol=1e-14)

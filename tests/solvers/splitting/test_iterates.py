@@ -25,10 +25,10 @@ def begun(joint, formulation, options, iterations, seed=3):
 
 def augmented(batch, point, c):
     """L_c from the slow twins."""
-    tables, setting = batch.tables, batch.setting
-    gap = (point.W @ tables.M - point.v) * (1.0 if setting.encoder_first else -1.0)
-    own = twins.encoder_value(tables.P, point.W, point.W, setting.a, setting.d)
-    return own + twins.marginal_value(point.v, setting.h) + float((point.nu * gap + 0.5 * c * gap * gap).sum())
+    split = batch.split
+    gap = (point.W @ split.M - point.v) * (1.0 if split.encoder_first else -1.0)
+    own = twins.encoder_value(split.P, point.W, point.W, split.a, split.d)
+    return own + twins.marginal_value(point.v, split.h) + float((point.nu * gap + 0.5 * c * gap * gap).sum())
 
 
 def check(joint, formulation, options, iterations=60):

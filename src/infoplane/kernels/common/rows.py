@@ -82,18 +82,6 @@ def mark_dead(q: Array, keep: Flags) -> int:
 
 
 @part
-def mark_dead_in_both(u: Array, v: Array, keep: Flags) -> int:
-    """Mark the rows that have an entry with mass in either of two tables as those to keep; returns how many have none."""
-    dead = 0
-    for z in range(u.shape[0]):
-        keep[z] = False
-        for j in range(u.shape[1]):
-            keep[z] = keep[z] or u[z, j] >= DEAD or v[z, j] >= DEAD
-        dead += not keep[z]
-    return dead
-
-
-@part
 def move_up(table: Array, keep: Flags) -> None:
     """Move the marked rows to the front, in place."""
     row = 0

@@ -368,7 +368,7 @@ def visit(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail, inherited: flo
     if bound < np.inf:
         copy_row(l, work.l)
         copy_row(b, work.b)
-        explore(search.T, search.lam, search.p, search.number, search.tally, search.found, search.table, work.q)
+        explore(search, work.q)
         keep(search, work, levels, max(inherited, bound))
 
 

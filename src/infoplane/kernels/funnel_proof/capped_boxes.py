@@ -42,7 +42,6 @@ from .search import (
     FLOOR,
     FOUND,
     RANK,
-    UNPAID,
     WAITING,
     WORTH,
     count_cell,
@@ -52,7 +51,7 @@ from .search import (
     known,
     let_wait,
     next_cell,
-    paid,
+    report,
     seen,
 )
 
@@ -90,8 +89,8 @@ def posterior_at(point: Array, q: Array) -> None:
 
 
 @part
-def best_neighbour(lp: Tableau, lam: Array, w: Array, value: float) -> tuple[int, float]:
-    """The variable whose exchange leads to the neighbouring vertex of least H(q) - lambda.q, if that is below value; and the value."""
+def best_neighbour(lp: Tableau, lam: Array, w: Array, value: float) -> int:
+    """The variable whose exchange leads to the neighbouring vertex of least H(q) - lambda.q, if that is below value; else -1."""
     n, m = lp.T.shape
     best, chosen = value - 1e-10, -1
     for j in range(n + m):
@@ -112,7 +111,7 @@ def best_neighbour(lp: Tableau, lam: Array, w: Array, value: float) -> tuple[int
                 change += entropy(max(moved, 0.0)) - entropy(max(lp.point[x], 0.0)) + lam[x] * w[i] * sign * t
         if value + change < best:
             best, chosen = value + change, j
-    return chosen, best
+    return chosen
 
 
 @part
@@ -142,7 +141,7 @@ def descended(lp: Tableau, lam: Array, beta: float, c: Array, prices: Prices, q:
         # Moves to a neighbouring vertex, at most.
         for _ in range(60):
             posterior_at(lp.point, trial)
-            j, _ = best_neighbour(lp, lam, w, value_of(lp.T, lam, beta, trial))
+            j = best_neighbour(lp, lam, w, value_of(lp.T, lam, beta, trial))
             if j < 0:
                 break
             column(lp, j, w)
@@ -290,10 +289,7 @@ def explore(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, 
     letters = in_use(work.q, 0.0, work.q.size)
     if known(search.found, search.tally[FOUND], letters, work.q[letters]):
         return
-    search.found[search.tally[FOUND]] = work.q
-    search.tally[FOUND] += 1
-    if not paid(search.lam, search.p, search.number, letters, work.q[letters], value):
-        search.tally[UNPAID] += 1
+    report(search, letters, work.q[letters], value)
 
 
 @part

@@ -1,4 +1,9 @@
-"""What the searches over boxes and over slots share: their counters, the heap of waiting cells, and how they look for violations."""
+"""What the searches over boxes and over slots share: their counters, the heap of waiting cells, and how they look for violations.
+
+A search is any tuple of arrays with the names that are used here (`PosteriorBoxes`, `Slots`, `CappedBoxes`): kernels are compiled for each.
+"""
+
+from typing import Any
 
 import numpy as np
 
@@ -118,46 +123,41 @@ def known(found: Array, count: int, letters: Integers, q: Array) -> bool:
 
 
 @part
-def attempt(
-    T: Array,
-    lam: Array,
-    p: Array,
-    number: Array,
-    tally: Integers,
-    found: Array,
-    table: Integers,
-    q: Array,
-    letters: Integers,
-) -> None:
-    """Descend from q on some letters, if they are met for the first time or g(q) is below the floor already; keep what violates."""
-    if letters.size == 0 or tally[FOUND] >= found.shape[0]:
-        return
-    part = q[letters]
-    part /= part.sum()
-    met = seen(table, letters)
-    if met and not reduced_cost(T, lam, number[BETA], letters, part, np.empty(T.shape[1])) < number[FLOOR]:
-        return
-    value = descend(T, lam, number[BETA], letters, part)
-    if value < WORTH * number[FLOOR] and not (met and known(found, tally[FOUND], letters, part)):
-        row = found[tally[FOUND]]
-        row[:] = 0.0
-        for i in range(letters.size):
-            row[letters[i]] = part[i]
-        tally[FOUND] += 1
-        if not paid(lam, p, number, letters, part, value):
-            tally[UNPAID] += 1
+def report(search: Any, letters: Integers, q: Array, value: float) -> None:
+    """Keep a posterior that violates, q on its letters; a lower price pays for it, if the budget allows that."""
+    row = search.found[search.tally[FOUND]]
+    row[:] = 0.0
+    for i in range(letters.size):
+        row[letters[i]] = q[i]
+    search.tally[FOUND] += 1
+    if not paid(search.lam, search.p, search.number, letters, q, value):
+        search.tally[UNPAID] += 1
 
 
 @part
-def explore(
-    T: Array, lam: Array, p: Array, number: Array, tally: Integers, found: Array, table: Integers, q: Array
-) -> None:
+def attempt(search: Any, q: Array, letters: Integers) -> None:
+    """Descend from q on some letters, if they are met for the first time or g(q) is below the floor already; keep what violates."""
+    T, lam, beta, floor = search.T, search.lam, search.number[BETA], search.number[FLOOR]
+    if letters.size == 0 or search.tally[FOUND] >= search.found.shape[0]:
+        return
+    part = q[letters]
+    part /= part.sum()
+    met = seen(search.table, letters)
+    if met and not reduced_cost(T, lam, beta, letters, part, np.empty(T.shape[1])) < floor:
+        return
+    value = descend(T, lam, beta, letters, part)
+    if value < WORTH * floor and not (met and known(search.found, search.tally[FOUND], letters, part)):
+        report(search, letters, part, value)
+
+
+@part
+def explore(search: Any, q: Array) -> None:
     """Look for a violation near q, the relaxation's minimiser in an open cell: from its large letters, and from all in use."""
     # Once among letters of some mass only, once among all that may be in use.
-    large, every = in_use(q, 1e-3, tally[RANK]), in_use(q, 1e-9, tally[RANK])
-    attempt(T, lam, p, number, tally, found, table, q, large)
+    large, every = in_use(q, 1e-3, search.tally[RANK]), in_use(q, 1e-9, search.tally[RANK])
+    attempt(search, q, large)
     if every.size > large.size:
-        attempt(T, lam, p, number, tally, found, table, q, every)
+        attempt(search, q, every)
 
 
 @part

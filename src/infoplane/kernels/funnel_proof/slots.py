@@ -118,7 +118,7 @@ def visit(search: Slots, work: SlotRoom, trail: SlotTrail, inherited: float) -> 
         for i in range(work.size.size):
             for x in range(total.size):
                 total[x] += work.q[i, x]
-        explore(search.T, search.lam, search.p, search.number, search.tally, search.found, search.table, total)
+        explore(search, total)
         keep(search, work, levels, max(inherited, bound))
 
 

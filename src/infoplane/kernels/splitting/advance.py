@@ -6,14 +6,14 @@ progress, be interrupted, and go on. One iteration of a run is
 1. `_tune`                   the automatic penalty follows the masses
 2. `iterate`                 one step of the recursion, `douglas_rachford` compiled for p, q = W, v or v, W and A p, B q = W M, v or v, W M
 3. `measure`                 residuals, the trace, and whether the run has ended
-4. `_dead`, `_without_dead`  clusters that have lost their mass are dropped; or else
+4. `_mark_dead`              clusters that have lost their mass are dropped; or else
 5. `_looked_ahead`           every STRIDE iterations, a leap along a slow tail
 
 *The automatic penalty.* Each row of the constraint gets kappa times the curvature of its own entropy,
 
     c_zj = kappa boost_zj max(|h_j|, floor) / mass_zj,   the curvature of h_j H(v_j) in v_zj being |h_j| / v_zj.
 
-From some iteration on it may no longer be lowered (`Setting.settled`). Then it changes finitely often while masses stay above some eps:
+From some iteration on it may no longer be lowered (`Split.settled`). Then it changes finitely often while masses stay above some eps:
 each reset multiplies it by 1/LOW at least, and it never exceeds kappa |h| / eps. After the last reset it is constant, as theorems want it.
 
 *Leaps.* Near a limit the iterates move along one slow mode, W_k - W* ~ r^k. Two successive displacements over a stride of iterations, D0
@@ -37,7 +37,6 @@ from ..common.rows import (
     Integers,
     kept_rows,
     load,
-    mark_dead_in_both,
     matmul,
     normalise_columns,
     save,
@@ -54,35 +53,39 @@ from .measure import (
     measure_run,
     record_iteration,
 )
-from .tables import Iterate, Setting, Split, State, Tables, Tail
+from .tables import Iterate, Split, State, Tail
+
+Data = tuple[Split, Array]
+"""What the argmins of a run are given: the splitting, and the multipliers m that the encoder's begins with."""
 
 
 @inlined
-def _argmin(split: Split, of_encoder: bool, x: Array, s: Array, c: Array, u: Array) -> Array:
+def _argmin(data: Data, of_encoder: bool, x: Array, s: Array, c: Array, u: Array) -> Array:
     """The argmin of one block, started at u."""
+    split, m = data
     if split.gradient:
         return gradient_step(split, of_encoder, x, s, c, u)
-    return argmin_encoder(split, x, s, c, u) if of_encoder else argmin_marginal(split, x, s, c, u)
+    return argmin_encoder(split, m, x, s, c, u) if of_encoder else argmin_marginal(split, x, s, c, u)
 
 
 @inlined
-def _argmin_p(split: Split, x: Array, s: Array, c: Array, p: Array) -> Array:
-    return _argmin(split, split.encoder_first, x, s, c, p)
+def _argmin_p(data: Data, x: Array, s: Array, c: Array, p: Array) -> Array:
+    return _argmin(data, data[0].encoder_first, x, s, c, p)
 
 
 @inlined
-def _argmin_q(split: Split, x: Array, s: Array, c: Array, q: Array) -> Array:
-    return _argmin(split, not split.encoder_first, x, s, c, q)
+def _argmin_q(data: Data, x: Array, s: Array, c: Array, q: Array) -> Array:
+    return _argmin(data, not data[0].encoder_first, x, s, c, q)
 
 
 @inlined
-def _A(split: Split, p: Array) -> Array:
-    return matmul(p, split.M) if split.encoder_first else p
+def _A(data: Data, p: Array) -> Array:
+    return matmul(p, data[0].M) if data[0].encoder_first else p
 
 
 @inlined
-def _B(split: Split, q: Array) -> Array:
-    return q if split.encoder_first else matmul(q, split.M)
+def _B(data: Data, q: Array) -> Array:
+    return q if data[0].encoder_first else matmul(q, data[0].M)
 
 
 @part
@@ -95,14 +98,13 @@ def _ascent(nu: Array, t: float, c: Array, Ap: Array, Bq: Array) -> Array:
 
 
 step_one = inlined(solver_one(_argmin_p, _argmin_q, _A, _B, _ascent))
-"""One iteration of Solver I: p, q, nu from (split, p, q, nu, c, alpha)."""
+"""One iteration of Solver I: p, q, nu from (data, p, q, nu, c, alpha)."""
 
 step_two = inlined(solver_two(_argmin_p, _argmin_q, _A, _B, _ascent))
 """One iteration of Solver II."""
 
 # A penalty is reset only when it leaves this band around its target, so that it is constant near the limit.
 LOW, HIGH = 0.85, 1.3
-FLOOR = 0.05  # smallest weight, relative to the largest rho, that an entropy counts with in its penalty
 
 
 @part
@@ -165,39 +167,19 @@ def leap(p_x: Array, W: Array, W_1: Array, W_0: Array, nu: Array, nu_1: Array) -
     return True, new, nu_new
 
 
-@part
-def _split(tables: Tables, setting: Setting, m: Array, scale: float) -> Split:
-    """The data that the steps of a run need."""
-    return Split(
-        tables.p_x,
-        tables.p_y,
-        tables.P,
-        tables.T,
-        tables.M,
-        tables.features,
-        setting.h,
-        setting.a,
-        setting.d,
-        setting.inner,
-        setting.inner_tol,
-        setting.kappa > 0.0,
-        max(setting.kappa, 1.0) * scale,
-        setting.proximal,
-        setting.first_step,
-        setting.gradient,
-        setting.encoder_first,
-        setting.stop,
-        m,
-    )
-
-
 @inlined
-def _fetched(tables: Tables, state: State, r: int) -> tuple[Iterate, Tail]:
+def _fetched(split: Split, state: State, r: int) -> tuple[Iterate, Tail]:
     """Copies of run r, with as many rows as it has clusters."""
     n = state.alive[r]
     W = load(state.W, r, n)
     now = Iterate(
-        W, load(state.v, r, n), load(state.nu, r, n), load(state.c, r, n), load(state.boost, r, n), matmul(W, tables.M)
+        W,
+        load(state.v, r, n),
+        load(state.nu, r, n),
+        load(state.c, r, n),
+        load(state.boost, r, n),
+        state.m[r],
+        matmul(W, split.M),
     )
     return now, Tail(load(state.W_1, r, n), load(state.W_0, r, n), load(state.nu_1, r, n), state.looks[r])
 
@@ -216,13 +198,18 @@ def _put_back(state: State, r: int, now: Iterate, tail: Tail) -> None:
 
 
 @part
-def _keep_last_holders(W: Array, keep: Flags) -> int:
-    """Mark also the cluster that holds the larger part of some letter, of less mass than `DEAD` or not; returns how many were added.
+def _mark_dead(W: Array, u: Array, v: Array, keep: Flags) -> int:
+    """Mark the clusters to go on with; returns how many have no entry with mass in either block, and hold no letter.
 
-    Without it the letter's column would have nothing left to be rescaled.
+    A cluster that holds the larger part of some letter stays: without it the letter's column would have nothing left to be rescaled.
     """
-    added = 0
-    for x in range(W.shape[1]):
+    dead = 0
+    for z in range(u.shape[0]):
+        keep[z] = False
+        for j in range(u.shape[1]):
+            keep[z] = keep[z] or u[z, j] >= DEAD or v[z, j] >= DEAD
+        dead += not keep[z]
+    for x in range(W.shape[1] if dead > 0 else 0):
         held, largest, at = 0.0, 0.0, 0
         for z in range(W.shape[0]):
             if keep[z]:
@@ -231,8 +218,8 @@ def _keep_last_holders(W: Array, keep: Flags) -> int:
                 largest, at = W[z, x], z
         if largest > held:
             keep[at] = True
-            added += 1
-    return added
+            dead -= 1
+    return dead
 
 
 @inlined
@@ -242,12 +229,12 @@ def _without_dead(split: Split, now: Iterate, keep: Flags, kept: int) -> tuple[I
     c, boost = kept_rows(now.c, keep, kept), kept_rows(now.boost, keep, kept)
     normalise_columns(W, 0.0)
     normalise_columns(v, 0.0)
-    split.m[0, 0] = np.nan
-    return Iterate(W, v, nu, c, boost, matmul(W, split.M)), Tail(W, W, nu, 0)
+    now.m[0, 0] = np.nan
+    return Iterate(W, v, nu, c, boost, now.m, matmul(W, split.M)), Tail(W, W, nu, 0)
 
 
 @inlined
-def _looked_ahead(split: Split, setting: Setting, now: Iterate, tail: Tail) -> tuple[Iterate, Tail]:
+def _looked_ahead(split: Split, now: Iterate, tail: Tail) -> tuple[Iterate, Tail]:
     """The iterate to go on from: the extrapolated one, if two displacements of the tail are known and allow it; else the present one.
 
     The loss is also the augmented Lagrangian where v = W M, as it does after a leap.
@@ -255,80 +242,71 @@ def _looked_ahead(split: Split, setting: Setting, now: Iterate, tail: Tail) -> t
     looks = tail.looks
     if looks >= 2:
         found, W, nu = leap(split.p_x, now.W, tail.W_1, tail.W_0, now.nu, tail.nu_1)
-        loss = loss_and_stationarity(split, now.W, setting.rho, setting.width)[0]
-        level = augmented_lagrangian(split.h, loss, now.u, now.v, now.nu, now.c, setting.encoder_first)
-        if found and loss_and_stationarity(split, W, setting.rho, setting.width)[0] <= min(loss, level):
+        loss = loss_and_stationarity(split, now.W, split.rho, split.width)[0]
+        level = augmented_lagrangian(split.h, loss, now.u, now.v, now.nu, now.c, split.encoder_first)
+        if found and loss_and_stationarity(split, W, split.rho, split.width)[0] <= min(loss, level):
             u = matmul(W, split.M)
-            split.m[0, 0] = np.nan
-            _follow(split, setting, u, nu)
-            now, looks = Iterate(W, u, nu, now.c, now.boost, u), -1
+            now.m[0, 0] = np.nan
+            _follow(split, u, nu)
+            now, looks = Iterate(W, u, nu, now.c, now.boost, now.m, u), -1
     return now, Tail(now.W, tail.W_1, now.nu, looks + 1)
 
 
 @inlined
-def _follow(split: Split, setting: Setting, v: Array, nu: Array) -> None:
+def _follow(split: Split, v: Array, nu: Array) -> None:
     """Make nu the gradient that it is after every iteration, -grad F(v) or grad G(v), where it follows the marginal block.
 
     With that the descent theorem holds from the leap on (docs/explanation/theory.md). Where nu follows the encoder (pf-2) it is kept.
     """
-    if (setting.order == 1) == setting.encoder_first or setting.proximal > 0.0:
+    if (split.order == 1) == split.encoder_first or split.proximal > 0.0:
         return
-    sign = 1.0 if setting.order == 1 else -1.0
+    sign = 1.0 if split.order == 1 else -1.0
     for z in range(v.shape[0]):
         for j in range(v.shape[1]):
             nu[z, j] = sign * split.h[j] * (safe_log(v[z, j]) + 1.0)
 
 
 @inlined
-def iterate(split: Split, setting: Setting, now: Iterate) -> Iterate:
+def iterate(split: Split, now: Iterate) -> Iterate:
     """One step of the formulation's recursion; c may be raised in place, see `marginal.concave_prox`."""
-    p, q = (now.W, now.v) if setting.encoder_first else (now.v, now.W)
-    if setting.order == 1:
-        p, q, nu = step_one(split, p, q, now.nu, now.c, setting.alpha)
+    p, q = (now.W, now.v) if split.encoder_first else (now.v, now.W)
+    if split.order == 1:
+        p, q, nu = step_one((split, now.m), p, q, now.nu, now.c, split.alpha)
     else:
-        p, q, nu = step_two(split, p, q, now.nu, now.c, setting.alpha)
-    W, v = (p, q) if setting.encoder_first else (q, p)
-    return Iterate(W, v, nu, now.c, now.boost, matmul(W, split.M))
+        p, q, nu = step_two((split, now.m), p, q, now.nu, now.c, split.alpha)
+    W, v = (p, q) if split.encoder_first else (q, p)
+    return Iterate(W, v, nu, now.c, now.boost, now.m, matmul(W, split.M))
 
 
 @inlined
-def _tune(split: Split, setting: Setting, now: Iterate, iteration: int, scale: float, c_before: Array) -> None:
+def _tune(split: Split, now: Iterate, iteration: int, c_before: Array) -> None:
     """Reset the automatic penalty, and keep a copy of it: the step may raise it."""
-    mass = now.u if setting.tune_on_encoder else now.v
-    retune(split.h, mass, now.c, now.boost, setting.kappa, FLOOR * scale, iteration < setting.settled, c_before)
-
-
-@inlined
-def _dead(now: Iterate, keep: Flags) -> int:
-    """Mark the clusters to go on with; returns how many have lost their mass in both blocks, and hold no letter."""
-    dead = mark_dead_in_both(now.u, now.v, keep)
-    return dead - _keep_last_holders(now.W, keep) if dead > 0 else 0
+    mass = now.u if split.tune_on_encoder else now.v
+    retune(split.h, mass, now.c, now.boost, split.kappa, split.floor, iteration < split.settled, c_before)
 
 
 @entry
-def advance(tables: Tables, setting: Setting, state: State, steps: Integers, trace: Array) -> None:
+def advance(split: Split, state: State, steps: Integers, trace: Array) -> None:
     """Do steps[r] iterations of run r, fewer if it ends.
 
-    Once setting.stop is set, an iteration under way is given up, and the run stays where it was before it. With
+    Once split.stop is set, an iteration under way is given up, and the run stays where it was before it. With
     trace.shape[2] = TRACE_COLUMNS every iteration is recorded; with 0 none is, and stationarity is evaluated only once
     the other two residuals are small, and at the end.
     """
-    record, automatic = trace.shape[2] > 0, setting.kappa > 0.0
-    scale = max(abs(setting.rho[0]), abs(setting.rho[1]), abs(setting.rho[2]))
+    record, automatic = trace.shape[2] > 0, split.kappa > 0.0
     for r in range(steps.size):
         if steps[r] == 0:
             continue
-        if setting.stop[0] != 0:
+        if split.stop[0] != 0:
             break
-        split = _split(tables, setting, state.m[r], scale)
-        now, tail = _fetched(tables, state, r)
+        now, tail = _fetched(split, state, r)
         c_before, keep = np.empty_like(now.c), np.empty(now.W.shape[0], dtype=np.bool_)
         for step in range(steps[r]):
             before = now
             if automatic:
-                _tune(split, setting, before, state.iterations[r], scale, c_before)
-            now = iterate(split, setting, before)
-            if setting.stop[0] != 0:  # the step may have been cut short
+                _tune(split, before, state.iterations[r], c_before)
+            now = iterate(split, before)
+            if split.stop[0] != 0:  # the step may have been cut short
                 now = before
                 break
             state.iterations[r] += 1
@@ -337,17 +315,17 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
                 break
             if automatic:
                 remember_raises(now.boost, now.c, c_before)
-            loss = measure_run(split, setting, state, r, now, before, record)
+            loss = measure_run(split, state, r, now, before, record)
             if record:
-                record_iteration(split, setting, now, loss, state.residuals[r], trace[r, step])
-            state.outcome[r] = judge(setting, state, r, now, before)
+                record_iteration(split, now, loss, state.residuals[r], trace[r, step])
+            state.outcome[r] = judge(split, state, r, now, before)
             if state.outcome[r] != RUNNING:
                 break
-            dead = _dead(now, keep)
+            dead = _mark_dead(now.W, now.u, now.v, keep)
             if dead > 0:
                 now, tail = _without_dead(split, now, keep, now.W.shape[0] - dead)
-            elif setting.accelerate and state.iterations[r] % STRIDE == 0:
-                now, tail = _looked_ahead(split, setting, now, tail)
+            elif split.accelerate and state.iterations[r] % STRIDE == 0:
+                now, tail = _looked_ahead(split, now, tail)
         if not record:
-            state.residuals[r, 2] = loss_and_stationarity(split, now.W, setting.rho, setting.width)[1]
+            state.residuals[r, 2] = loss_and_stationarity(split, now.W, split.rho, split.width)[1]
         _put_back(state, r, now, tail)

@@ -91,8 +91,11 @@ def slope_table(split: Split, W: Array, log_W: Array, on_W: float, entropies: fl
 
 
 @part
-def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
-    """The encoder block's argmin: ``split.inner`` majorise-minimise steps, fewer once W rests if ``split.inner_tol`` asks for that."""
+def argmin_encoder(split: Split, m: Array, x: Array, s: Array, c: Array, W: Array) -> Array:
+    """The encoder block's argmin: ``split.inner`` majorise-minimise steps, fewer once W rests if ``split.inner_tol`` asks for that.
+
+    m are the multipliers of the argmin before, where there are many: begun with, and updated in place. NaN if none are known.
+    """
     extra = convexity(split)
     k = extra - split.a[1]
     in_slopes = k <= 0.0 or extra + split.d[1] != 0.0
@@ -109,7 +112,7 @@ def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Arra
                 for z in range(W.shape[0]):
                     for i in range(W.shape[1]):
                         S[z, i] += fixed[z, i]
-            W = dual_newton(split, S, k, x, s, c, W)
+            W = dual_newton(split, m, S, k, x, s, c, W)
             if split.inner > 1 and in_slopes:
                 log_W = log_table(W)
         else:
@@ -209,7 +212,7 @@ def _square(c: Array, a: Array, b: Array) -> float:
 
 
 @inlined
-def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, W: Array) -> Array:
+def dual_newton(split: Split, known: Array, S: Array, k: float, x: Array, s: Array, c: Array, W: Array) -> Array:
     """W_x = softmax((S_x + m features_x)/k), with m the minimiser of the dual, by damped Newton.
 
     Once split.stop is set what is returned means nothing.
@@ -217,12 +220,12 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
     u_before = matmul(W, split.M)
     m, target, gradient, zero = pull(x, s, c, u_before), np.empty_like(x), np.empty_like(x), np.zeros_like(x)
     dense = x.size <= DENSE
-    known = not dense and not np.isnan(split.m[0, 0])
+    warm = not dense and not np.isnan(known[0, 0])
     for z in range(x.shape[0]):
         for j in range(x.shape[1]):
             target[z, j] = x[z, j] + s[z, j] / c[z, j]
-            if known:
-                m[z, j] = split.m[z, j]
+            if warm:
+                m[z, j] = known[z, j]
     enough = 0.0 if dense or split.inner_tol > 0.0 else SHARE * SHARE
     W, value = _dual(split.p_x, split.features, S, k, target, c, m)
     diagonal, ray = (zero, zero) if dense else _preconditioner(split, W, k, c)
@@ -257,7 +260,7 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
             step *= 0.5
         value = value_new
     if not dense:
-        copy_rows(m, split.m)
+        copy_rows(m, known)
     return W
 
 
@@ -269,25 +272,27 @@ def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array
     """
     n_z, n_m = gradient.shape
     n_x = W.shape[1]
-    psi, scale, b = np.empty((n_z * n_m, n_x)), np.empty(n_z * n_m), np.empty(n_z * n_m)
+    root, psi = np.empty(n_x), np.empty((n_z * n_m, n_x))
+    scale, b = np.empty(n_z * n_m), np.empty(n_z * n_m)
+    for i in range(n_x):
+        root[i] = math.sqrt(split.p_x[i] / k)
     for z in range(n_z):
         for j in range(n_m):
             row, diagonal = z * n_m + j, 1.0 / c[z, j]
             for i in range(n_x):
-                psi[row, i] = math.sqrt(split.p_x[i] / k) * W[z, i] * split.features[j, i]
-                diagonal += split.p_x[i] / k * split.features[j, i] ** 2 * W[z, i] * max(1.0 - W[z, i], 0.0)
+                psi[row, i] = root[i] * split.features[j, i] * W[z, i]
+                diagonal += psi[row, i] * root[i] * split.features[j, i] * max(1.0 - W[z, i], 0.0)
             scale[row] = 1.0 / math.sqrt(diagonal)
             b[row] = scale[row] * gradient[z, j]
     hessian = matmul(psi, psi.T)
-    for row in range(n_z * n_m):
-        z, j = row // n_m, row % n_m
-        for column in range(row):
-            total = -hessian[row, column]
-            if column >= z * n_m:
+    for z in range(n_z):
+        for row in range(z * n_m, (z + 1) * n_m):
+            for column in range(z * n_m, row):
                 for i in range(n_x):
-                    total += split.p_x[i] / k * W[z, i] * split.features[j, i] * split.features[column - z * n_m, i]
-            hessian[row, column] = scale[row] * scale[column] * total
-        hessian[row, row] = 1.0
+                    hessian[row, column] -= psi[row, i] * root[i] * split.features[column - z * n_m, i]
+            for column in range(row):
+                hessian[row, column] *= -scale[row] * scale[column]
+            hessian[row, row] = 1.0
     solve_definite(hessian, b, 1e-14)
     direction = np.empty_like(gradient)
     for z in range(n_z):

@@ -20,7 +20,7 @@ from .tables import Split
 
 @part
 def argmin_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> Array:
-    """The marginal block's argmin; with ``split.adaptive`` it may raise entries of c, in place (see `concave_prox`)."""
+    """The marginal block's argmin; with an automatic penalty it may raise entries of c, in place (see `concave_prox`)."""
     new = np.empty_like(v)
     eta = split.proximal
     for j in range(v.shape[1]):
@@ -30,7 +30,7 @@ def argmin_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> Arr
             for z in range(v.shape[0]):
                 slope[z] += eta * (safe_log(v[z, j]) + 1.0)
         if split.h[j] - eta > 0.0:
-            concave_prox(split.h[j] - eta, x[:, j], slope, c[:, j], v[:, j], new[:, j], split.adaptive)
+            concave_prox(split.h[j] - eta, x[:, j], slope, c[:, j], v[:, j], new[:, j], split.kappa > 0.0)
         else:
             convex_prox(eta - split.h[j], x[:, j], slope, c[:, j], v[:, j], new[:, j])
     return new

@@ -35,7 +35,7 @@ from ..common.rows import (
     STATIONARY,
     matmul,
 )
-from .tables import Iterate, Setting, Split, State, Weights
+from .tables import Iterate, Split, State, Weights
 
 
 @part
@@ -79,19 +79,20 @@ def combine(T: Array, log_z: Array, on_z: float, log_zy: Array, on_zy: float) ->
 def softmax_columns(score: Array, log_total: Array) -> Array:
     """Softmax over z of each column, in place; fills log_total with the logs of the normalisers. Returns score."""
     n_z, n_x = score.shape
-    top = score[0].copy()
+    for i in range(n_x):
+        log_total[i] = score[0, i]
     for z in range(1, n_z):
         for i in range(n_x):
-            top[i] = max(top[i], score[z, i])
+            log_total[i] = max(log_total[i], score[z, i])
     total = np.zeros(n_x)
     for z in range(n_z):
         for i in range(n_x):
-            score[z, i] = exp(score[z, i] - top[i])
+            score[z, i] = exp(score[z, i] - log_total[i])
     for z in range(n_z):
         for i in range(n_x):
             total[i] += score[z, i]
     for i in range(n_x):
-        log_total[i] = top[i] + math.log(total[i])
+        log_total[i] += math.log(total[i])
         total[i] = 1.0 / total[i]
     for z in range(n_z):
         for i in range(n_x):
@@ -207,35 +208,33 @@ def is_finite(u: Array, v: Array, nu: Array) -> bool:
 
 
 @inlined
-def measure_run(
-    split: Split, setting: Setting, state: State, r: int, now: Iterate, old: Iterate, record: bool
-) -> float:
+def measure_run(split: Split, state: State, r: int, now: Iterate, old: Iterate, record: bool) -> float:
     """Fill the residuals of run r, and return its loss; stationarity and loss only if they are needed."""
-    q, q_old = (now.v, old.v) if setting.encoder_first else (now.u, old.u)
+    q, q_old = (now.v, old.v) if split.encoder_first else (now.u, old.u)
     primal, dual = largest_difference(now.u, now.v), _dual_residual(now.c, q, q_old)
     state.residuals[r, 0], state.residuals[r, 1] = primal, dual
     loss = 0.0
-    if record or (primal <= setting.tol and dual <= setting.tol):
-        loss, state.residuals[r, 2] = loss_and_stationarity(split, now.W, setting.rho, setting.width)
+    if record or (primal <= split.tol and dual <= split.tol):
+        loss, state.residuals[r, 2] = loss_and_stationarity(split, now.W, split.rho, split.width)
     return loss
 
 
 @inlined
-def record_iteration(split: Split, setting: Setting, now: Iterate, loss: float, residuals: Array, row: Array) -> None:
+def record_iteration(split: Split, now: Iterate, loss: float, residuals: Array, row: Array) -> None:
     """Fill one row of a trace."""
     row[LOSS] = loss
-    row[AUGMENTED] = augmented_lagrangian(split.h, loss, now.u, now.v, now.nu, now.c, setting.encoder_first)
+    row[AUGMENTED] = augmented_lagrangian(split.h, loss, now.u, now.v, now.nu, now.c, split.encoder_first)
     row[PRIMAL], row[DUAL], row[STATIONARITY] = residuals[0], residuals[1], residuals[2]
     row[PENALTY] = _largest(now.c)
 
 
 @inlined
-def judge(setting: Setting, state: State, r: int, now: Iterate, old: Iterate) -> int:
+def judge(split: Split, state: State, r: int, now: Iterate, old: Iterate) -> int:
     """The outcome of run r after `measure`, as in the table above; counts the iterations without movement."""
     primal, dual, stationary = state.residuals[r, 0], state.residuals[r, 1], state.residuals[r, 2]
-    if primal <= setting.tol and dual <= setting.tol and stationary <= setting.tol:
+    if primal <= split.tol and dual <= split.tol and stationary <= split.tol:
         return STATIONARY
-    if setting.primal_tol > 0.0 and _total_variation(now.u, now.v) < setting.primal_tol:
+    if split.primal_tol > 0.0 and _total_variation(now.u, now.v) < split.primal_tol:
         return PRIMAL_ONLY
     moved = largest_difference(now.W, old.W) > 1e-16 or primal > 1e-15
     state.still[r] = 0 if moved else state.still[r] + 1

@@ -18,8 +18,8 @@ Weights = tuple[float, ...]
 """A few numbers of a run; a tuple, since numba counts references to arrays."""
 
 
-class Tables(NamedTuple):
-    """The joint, on letters of positive mass, and the map of the constraint; C-contiguous."""
+class Split(NamedTuple):
+    """The joint on letters of positive mass, its formulation, and what the runs of a batch are to do; arrays are C-contiguous."""
 
     p_x: Array  # (|X|,)
     p_y: Array  # (|Y|,)
@@ -27,22 +27,19 @@ class Tables(NamedTuple):
     T: Array  # (|Y|, |X|)      p(y|x)
     M: Array  # (|X|, m)        v = W M
     features: Array  # (m, |X|) M' / p_x
-
-
-class Setting(NamedTuple):
-    """What the runs of a batch are to do."""
-
-    rho: Weights  # rho_z, rho_zx, rho_zy
-    width: float  # how the stationarity residual is scaled, see measure.fixed_point
     h: Array  # (m,)            weight of each marginal column's entropy
     a: Weights  # a_z, a_zx, a_zy
     d: Weights  # d_y, d_x
+    rho: Weights  # rho_z, rho_zx, rho_zy
+    width: float  # how the stationarity residual is scaled, see measure.fixed_point
     order: int  # 1 or 2: Solver I or II
     encoder_first: bool  # is the encoder the block p (else q)?
     inner: int  # majorise-minimise steps per argmin, at most
     inner_tol: float  # > 0: fewer, once W moves by no more than this; and decoders stay those of the iterate ("exact")
+    mirror: float  # first curvature that the mirror step tries
     alpha: float  # relaxation
-    kappa: float  # > 0: the automatic row-scaled penalty; 0: c as given
+    kappa: float  # > 0: the automatic row-scaled penalty, of which a step may raise rows; 0: c as given
+    floor: float  # smallest weight that an entropy counts with in its automatic penalty
     tune_on_encoder: bool  # are the automatic penalty's masses those of W M (else of v)?
     settled: int  # iterations after which the automatic penalty is never lowered
     proximal: float  # weight of ADMM-IB's Bregman term in the marginal block; 0 in every other solver
@@ -77,13 +74,14 @@ class State(NamedTuple):
 
 
 class Iterate(NamedTuple):
-    """Where one run stands, with one row per cluster that is alive."""
+    """Where one run stands, with one row per cluster that is alive; all arrays but c, boost and m are made anew in every iteration."""
 
     W: Array  # (|Z|, |X|)
     v: Array  # (|Z|, m)
     nu: Array  # (|Z|, m)
-    c: Array  # (|Z|, m)     updated in place
-    boost: Array  # (|Z|, m) updated in place
+    c: Array  # (|Z|, m)
+    boost: Array  # (|Z|, m)
+    m: Array  # the run's own table in `State`, with all its rows
     u: Array  # (|Z|, m)     W M
 
 
@@ -94,27 +92,3 @@ class Tail(NamedTuple):
     W_0: Array
     nu_1: Array
     looks: int  # how many of these are from the present tail
-
-
-class Split(NamedTuple):
-    """The data of one run that its steps need."""
-
-    p_x: Array
-    p_y: Array
-    P: Array
-    T: Array
-    M: Array
-    features: Array
-    h: Array  # (m,)
-    a: Weights
-    d: Weights
-    inner: int
-    inner_tol: float
-    adaptive: bool  # may a step raise the penalty of a row (penalty="auto")?
-    mirror: float  # first curvature that the mirror step tries
-    proximal: float
-    first_step: float
-    gradient: bool
-    encoder_first: bool
-    stop: Integers  # (1,)
-    m: Array  # (|Z|, m)     of the run, updated in place; the first row begins with NaN if none is known

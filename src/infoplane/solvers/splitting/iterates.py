@@ -128,7 +128,7 @@ def watched(iteration: SplittingIteration) -> Iterator[Step | None]:
     That is in the first one, before nu is a gradient; where a cluster was dropped; where the argmin had to raise a row's penalty; and
     after leaps, so that ``acceleration=False`` is what to watch.
     """
-    state, alpha, h = iteration.state, iteration.setting.alpha, iteration.setting.h
+    state, alpha, h = iteration.state, iteration.split.alpha, iteration.split.h
 
     def now() -> tuple[Standing, Array]:
         alive = int(state.alive[0])

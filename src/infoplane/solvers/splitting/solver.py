@@ -14,7 +14,7 @@ from ...information import Array, IntArray
 from ...joint.joint import Support
 from ...kernels.common.rows import RUNNING
 from ...kernels.splitting.advance import advance
-from ...kernels.splitting.tables import Setting, State, Tables
+from ...kernels.splitting.tables import Split, State
 from ...problem import MarkovLagrangian
 from ..base import Solver
 from ..job import Iteration, Job
@@ -30,6 +30,9 @@ MIRROR_STEPS = 10
 EXACT_STEPS, EXACT_TOL = 10_000, 1e-12
 """Of ``step="exact"``: majorise-minimise steps per argmin, at most, and how little W may move in the last of them. Where they contract
 by 0.99 or less, the point reached is within 1e-10 of the stationary one."""
+
+FLOOR = 0.05
+"""Smallest weight, relative to the largest rho, that an entropy counts with in its automatic penalty."""
 
 SETTLED = 5_000
 """Iterations after which the automatic penalty is never lowered where the descent theorem applies: it then changes finitely often."""
@@ -169,7 +172,6 @@ class SplittingIteration(Iteration):
     def __init__(self, options: DouglasRachford, formulation: Formulation, job: Job) -> None:
         super().__init__(job)
         support, problem, starts = job.support, job.problem, job.starts
-        runs, clusters = starts.shape[:2]
         share = formulation.share(problem, support.p_y)
         M = formulation.constraint(support.p_x, support.K)
         auto, exact = options.penalty == "auto", options.step == "exact"
@@ -182,19 +184,28 @@ class SplittingIteration(Iteration):
             over="ignore"
         ):  # letters of 5e-324: a run that leaves the range of numbers is said to have failed
             features = np.ascontiguousarray(M.T / support.p_x)
-        self.tables = Tables(support.p_x, support.p_y, P, support.T, M, features)
-        self.setting = Setting(
-            rho=tuple(map(float, problem.rho)),
-            width=float(problem.width),
+        scale = max(map(abs, problem.rho))
+        kappa = formulation.automatic_factor(options.relaxation) if auto else 0.0
+        self.split = Split(
+            p_x=support.p_x,
+            p_y=support.p_y,
+            P=P,
+            T=support.T,
+            M=M,
+            features=features,
             h=share.h,
             a=tuple(map(float, share.a)),
             d=tuple(map(float, share.d)),
+            rho=tuple(map(float, problem.rho)),
+            width=float(problem.width),
             order=formulation.order,
             encoder_first=formulation.encoder_first,
             inner=options.inner or (EXACT_STEPS if exact else 1 if has_dual else MIRROR_STEPS),
             inner_tol=EXACT_TOL if exact else 0.0,
+            mirror=max(kappa, 1.0) * scale,
             alpha=options.relaxation,
-            kappa=formulation.automatic_factor(options.relaxation) if auto else 0.0,
+            kappa=kappa,
+            floor=FLOOR * scale,
             tune_on_encoder=formulation.tune_on_encoder,
             settled=SETTLED if formulation.descends else sys.maxsize,
             proximal=options.proximal,
@@ -205,32 +216,37 @@ class SplittingIteration(Iteration):
             accelerate=options.acceleration and auto and options.step == "majorise",
             stop=job.budget.flag,
         )
-        v = starts @ M
-        self.state = State(
-            W=starts.copy(),
-            v=v,
-            nu=np.zeros_like(v),
-            c=np.full_like(v, 0.0 if options.penalty == "auto" else options.penalty),
-            boost=np.ones_like(v),
-            m=np.full_like(v, np.nan),
-            W_1=np.zeros_like(starts),
-            W_0=np.zeros_like(starts),
-            nu_1=np.zeros_like(v),
-            looks=np.zeros(runs, dtype=np.int64),
-            alive=np.full(runs, clusters, dtype=np.int64),
-            outcome=np.full(runs, RUNNING, dtype=np.int64),
-            still=np.zeros(runs, dtype=np.int64),
-            iterations=np.zeros(runs, dtype=np.int64),
-            residuals=np.full((runs, 3), np.inf),
-        )
+        self.state = _begun(starts, starts @ M, 0.0 if options.penalty == "auto" else options.penalty)
 
     def advance(self, steps: IntArray, trace: Array) -> None:
         """One iteration of the recursion per step."""
-        advance(self.tables, self.setting, self.state, steps, trace)
+        advance(self.split, self.state, steps, trace)
 
     def encoders(self) -> list[Array]:
         """W of every run, without dead clusters."""
         return [W[: int(alive)].copy() for W, alive in zip(self.state.W, self.state.alive, strict=True)]
+
+
+def _begun(W: Array, v: Array, c: float) -> State:
+    """Runs before their first iteration, with v = W M."""
+    runs, clusters = W.shape[:2]
+    return State(
+        W=W.copy(),
+        v=v,
+        nu=np.zeros_like(v),
+        c=np.full_like(v, c),
+        boost=np.ones_like(v),
+        m=np.full_like(v, np.nan),
+        W_1=np.zeros_like(W),
+        W_0=np.zeros_like(W),
+        nu_1=np.zeros_like(v),
+        looks=np.zeros(runs, dtype=np.int64),
+        alive=np.full(runs, clusters, dtype=np.int64),
+        outcome=np.full(runs, RUNNING, dtype=np.int64),
+        still=np.zeros(runs, dtype=np.int64),
+        iterations=np.zeros(runs, dtype=np.int64),
+        residuals=np.full((runs, 3), np.inf),
+    )
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,9 @@ import numpy as np
 from ...information import Array, IntArray, entr
 from ...kernels.common.rows import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
 from ...posterior.task_form import TINY
-from ...problem import MarkovLagrangian
 from ..base import Solver
 from ..job import STILL, Iteration, Job, PlainState
-from .task_map import alive, form_of, task_refusal
+from .task_map import ServesTasks, alive, form_of
 
 PENALTY_FACTOR = 1.6
 """Of a row's curvature: above sqrt(2), from which on every iteration provably lowers L_c at relaxation 1."""
@@ -155,7 +154,7 @@ def entropy_prox(kappa: Array, c: Array, t: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Multi1(Solver):
+class Multi1(ServesTasks, Solver):
     """One target kept, another hidden, by the paper's splitting in Solver I's order, which a theorem covers.
 
     Examples
@@ -169,12 +168,6 @@ class Multi1(Solver):
     """
 
     name = "multi-1"
-    serves_tasks = True
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        reason = task_refusal(problem)
-        return reason and f"multi-1 {reason}"
 
     def begin(self, job: Job) -> SplitTasks:
         """The runs of a job, before their first iteration."""

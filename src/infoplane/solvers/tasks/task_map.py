@@ -32,6 +32,18 @@ def task_refusal(problem: MarkovLagrangian) -> str | None:
     return f"needs a TaskLagrangian, which keeps one target and hides another; found one Y with rho = ({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
 
 
+class ServesTasks:
+    """What every solver of tasks says of itself; the first of its bases."""
+
+    name: str
+    serves_tasks = True
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        reason = task_refusal(problem)
+        return reason and f"{self.name} {reason}"
+
+
 def form_of(job: Job) -> TaskForm:
     """The job's problem in posterior form."""
     if not isinstance(job.problem, TaskLagrangian):
@@ -183,7 +195,7 @@ def normalised(A: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class TaskMap(Solver):
+class TaskMap(ServesTasks, Solver):
     """Keep one target, hide another: the map with a width that adapts, and SQUAREM.
 
     Examples
@@ -196,12 +208,6 @@ class TaskMap(Solver):
     """
 
     name = "task-map"
-    serves_tasks = True
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        reason = task_refusal(problem)
-        return reason and f"task-map {reason}"
 
     def useful_starts(self, support: Support, problem: MarkovLagrangian, clusters: int, starts: int) -> int:  # noqa: ARG002
         """As many as the budget holds, at least two."""

@@ -29,7 +29,7 @@ from ...results import Run
 from ..base import PathSolver, drive
 from ..job import Job, work_of
 from ..shared.resizing import merged
-from .task_map import TaskIteration, TaskMap, form_of, task_refusal
+from .task_map import ServesTasks, TaskIteration, TaskMap, form_of
 
 
 class TaskEffort(NamedTuple):
@@ -78,7 +78,7 @@ class Race(TaskIteration):
 
 
 @dataclass(frozen=True)
-class TaskPortfolio(PathSolver):
+class TaskPortfolio(ServesTasks, PathSolver):
     """The default where one target is kept and another hidden: map, missing clusters, programmes over posteriors.
 
     Examples
@@ -92,13 +92,7 @@ class TaskPortfolio(PathSolver):
     """
 
     name = "task-portfolio"
-    serves_tasks = True
     grows = True
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        reason = task_refusal(problem)
-        return reason and f"task-portfolio {reason}"
 
     def useful_starts(self, support: Support, problem: MarkovLagrangian, clusters: int, starts: int) -> int:
         """As many as the map's budget holds."""

@@ -29,7 +29,7 @@ from ..base import PathSolver
 from ..job import Job
 from ..shared.resizing import merged
 from ..shared.starts import make_starts, seed_sequence
-from .task_map import form_of, task_refusal
+from .task_map import ServesTasks, form_of
 from .task_portfolio import TaskPortfolio, settled
 
 
@@ -50,7 +50,7 @@ EFFORT = ProofEffort()
 
 
 @dataclass(frozen=True)
-class TaskProof(PathSolver, Limits):
+class TaskProof(ServesTasks, PathSolver, Limits):
     """One target kept, another hidden, with a proof by boxes, or by edges for binary secrets (what --certify runs).
 
     Parameters
@@ -71,14 +71,8 @@ class TaskProof(PathSolver, Limits):
     """
 
     name = "task-proof"
-    serves_tasks = True
     deterministic = True
     grows = True
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        reason = task_refusal(problem)
-        return reason and f"task-proof {reason}"
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """One run a problem, with its bound; from the default's answer unless that is where it begins."""
