@@ -7,9 +7,9 @@ Both are without branches or tables, so that a loop over them runs on vector reg
 (tests/kernels/common/test_numerics.py measures it), a relative error below 5e-16. That is less than what rounding already does to their
 arguments: a score of 30 carries 4e-15, and a residual of 1e-10 is the finest that is asked for.
 
-Linear systems are solved in place, one Cholesky, one Gauss. Written out because LAPACK, called from a kernel, was measured to be slower up
+Definite systems are solved in place, by Cholesky. Written out because LAPACK, called from a kernel, was measured to be slower up
 to some 200 unknowns (1.8 times at 20, 1.1 to 1.3 at 40 to 128; 0.7 at 320, 0.3 at 1,000), to cost seconds of compile time, and not to hear
-of Ctrl-C; and because callers differ in what they need if a matrix is singular or not definite.
+of Ctrl-C; and because an indefinite matrix is to give a damped step, not an error.
 """
 
 import math
@@ -156,31 +156,3 @@ def solve_definite(A: Array, b: Array, least: float) -> bool:
         for l in range(row):
             b[l] -= A[row, l] * b[row]
     return definite
-
-
-@part
-def solve(M: Array, b: Array) -> bool:
-    """Solve M u = b by Gaussian elimination with partial pivoting, u over b; False if M is singular."""
-    n = b.shape[0]
-    for column in range(n):
-        pivot = column
-        for row in range(column + 1, n):
-            if abs(M[row, column]) > abs(M[pivot, column]):
-                pivot = row
-        if not abs(M[pivot, column]) > 1e-14:
-            return False
-        if pivot != column:
-            for k in range(column, n):
-                M[column, k], M[pivot, k] = M[pivot, k], M[column, k]
-            b[column], b[pivot] = b[pivot], b[column]
-        for row in range(column + 1, n):
-            factor = M[row, column] / M[column, column]
-            if factor != 0.0:
-                for k in range(column + 1, n):
-                    M[row, k] -= factor * M[column, k]
-                b[row] -= factor * b[column]
-    for row in range(n - 1, -1, -1):
-        for k in range(row + 1, n):
-            b[row] -= M[row, k] * b[k]
-        b[row] /= M[row, row]
-    return True

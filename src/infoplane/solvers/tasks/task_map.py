@@ -36,6 +36,7 @@ class ServesTasks:
     """What every solver of tasks says of itself; the first of its bases."""
 
     name: str
+    """What its refusals call it."""
     serves_tasks = True
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
