@@ -107,15 +107,19 @@ class Pooling(PathSolver):
         else:
             found = Accelerated().run(job)
         try:
-            better = self._pooled(job, [run.encoder for run in found])
+            better = self._pooled(job, found)
         except Stopped:
             better = None
         return found if better is None else [*found, better]
 
-    def _pooled(self, job: Job, found: list[Array]) -> Run | None:
+    def _pooled(self, job: Job, runs: Sequence[Run]) -> Run | None:
         """Pool, polish, and pool again while the loss falls; None if pooling gains nothing."""
-        best = found[job.best(found)]
-        lowest, better = job.loss(best), None
+        found = [run.encoder for run in runs]
+        losses = job.losses(found)
+        lowest, better = min(losses), None
+        # Of runs that end alike the most stationary: their losses differ by its square, what their multipliers prove by itself.
+        alike = [run for run, loss in zip(runs, losses, strict=True) if loss <= lowest + EFFORT.gain]
+        best = min(alike, key=lambda run: run.residuals.stationarity).encoder
         joins = is_funnel(job.problem) and not job.capped
         merged = merged_letters(job) if joins else np.empty((0, job.letters))
         if len(found) + len(merged) == 1:  # nothing to mix a run with

@@ -348,6 +348,8 @@ def _iterate(
         else:
             origin = _leave_out(run, q_new, q, looking, work.keep, state.u, r)
             changed = origin >= 0
+            if changed:  # Newton's step has become cheaper
+                run.newton_at = min(run.newton_at, iteration + min(run.clusters * channel.n_y, LIKELY) // 2)
             if not changed and dense and mode & KEEP and newton_is_due(run, norm, iteration):
                 accuracy = _accuracy(n * channel.n_y, run.lowest, tol)
                 run.products = newton(channel, rho, width, W, u, q, q_new, accuracy, work, new)
