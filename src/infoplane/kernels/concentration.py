@@ -73,7 +73,11 @@ def concentrate(T: Array, lam: Array, beta: float, Q: Array, steps: int, negligi
     letters = np.empty(n_x, dtype=np.int64)
     work = 0
     for row in range(Q.shape[0]):
-        live_T[:], live_lam[:], q[:], letters[:] = T, lam, Q[row], np.arange(n_x)
+        for x in range(n_x):
+            live_lam[x], q[x], letters[x] = lam[x], Q[row, x], x
+            Q[row, x] = 0.0
+            for y in range(n_y):
+                live_T[y, x] = T[y, x]
         n = _close_ranks(live_T, live_lam, letters, score, q, n_x)
         for i in range(n):
             score[i] = floored_log(q[i])
@@ -85,7 +89,6 @@ def concentrate(T: Array, lam: Array, beta: float, Q: Array, steps: int, negligi
                 alive += q[i] >= GONE
             if 2 * alive <= n:
                 n = _close_ranks(live_T, live_lam, letters, score, q, n)
-        Q[row] = 0.0
         total = 0.0
         for i in range(n):
             if q[i] > negligible:
