@@ -79,7 +79,7 @@ def prove(joint: ip.Joint, gamma: float, clever: bool) -> dict[str, Any]:
 
     from infoplane.certificate.bottleneck import coarsening, groupings, mixture, proof
     from infoplane.certificate.certificate import Limits
-    from infoplane.joint.joint import Support
+    from infoplane.joint.support import Support
 
     for module in (coarsening, mixture, proof):
         module.clock = time.process_time
@@ -102,7 +102,7 @@ def rules(joint: ip.Joint) -> bool:
     from infoplane.certificate.bottleneck.letters import Letters
 
     from infoplane.certificate.bottleneck import groupings, mixture
-    from infoplane.joint.joint import Support
+    from infoplane.joint.support import Support
 
     T = Letters(Support(joint)).support.T
     return groupings.pays(T) or (T.shape[1] >= mixture.LEAP_LETTERS and T.shape[0] <= 8)
@@ -114,7 +114,7 @@ def follow(joint: ip.Joint, gamma: float, predicting: bool, coarse: bool, newton
     from infoplane.solvers.stopping import Stopping
     from infoplane.threads import one_blas_thread
 
-    from infoplane.joint.joint import Support
+    from infoplane.joint.support import Support
     from infoplane.solvers import annealing, coarse_space, prediction, self_consistent
 
     if not hasattr(follow, "originals"):
