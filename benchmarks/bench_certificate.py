@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -108,30 +108,24 @@ def joint_of(what: str, seed: int) -> ip.Joint | None:
 
 def cut_cost(joint: ip.Joint, point: Point) -> dict[str, float]:
     """Processor time of branch and bound alone, the fastest of some runs; by a version with boxes."""
-    from infoplane.certificate.bottleneck import proof
+    from infoplane.kernels.bottleneck_proof import envelope
 
-    searches = {"search": proof.search}
-    spent = 0.0
+    search, spent = envelope.search, 0.0
 
-    def timed(search: Callable[..., None]) -> Callable[..., None]:
-        def run(*arguments: Any) -> None:
-            nonlocal spent
-            began = time.process_time()
-            search(*arguments)
-            spent += time.process_time() - began
+    def timed(*arguments: Any) -> None:
+        nonlocal spent
+        began = time.process_time()
+        search(*arguments)
+        spent += time.process_time() - began
 
-        return run
-
-    for name, search in searches.items():
-        setattr(proof, name, timed(search))
+    envelope.search = timed
     fastest = {"seconds": np.inf}
     for _ in range(CUT_RUNS):
         spent = 0.0
         found = measure(joint, point.gamma, point.max_seconds, point.max_cells, direct=True)
         if spent < fastest["seconds"]:
             fastest = {"seconds": spent, "cells": found["cells"], "all": found["seconds"], "gap": found["gap"]}
-    for name, search in searches.items():
-        setattr(proof, name, search)
+    envelope.search = search
     return fastest
 
 

@@ -75,11 +75,11 @@ STEPS = 1.02 ** np.arange(6)
 
 def prove(joint: ip.Joint, gamma: float, clever: bool) -> dict[str, Any]:
     """One proof, with groups and leaps or without."""
+    from infoplane.joint.support import Support
     from infoplane.threads import one_blas_thread
 
     from infoplane.certificate.bottleneck import coarsening, groupings, mixture, proof
     from infoplane.certificate.certificate import Limits
-    from infoplane.joint.support import Support
 
     for module in (coarsening, mixture, proof):
         module.clock = time.process_time
@@ -100,9 +100,9 @@ def prove(joint: ip.Joint, gamma: float, clever: bool) -> dict[str, Any]:
 def rules(joint: ip.Joint) -> bool:
     """Whether groups or leaps are used on a joint by their own rules."""
     from infoplane.certificate.bottleneck.letters import Letters
+    from infoplane.joint.support import Support
 
     from infoplane.certificate.bottleneck import groupings, mixture
-    from infoplane.joint.support import Support
 
     T = Letters(Support(joint)).support.T
     return groupings.pays(T) or (T.shape[1] >= mixture.LEAP_LETTERS and T.shape[0] <= 8)
@@ -110,11 +110,11 @@ def rules(joint: ip.Joint) -> bool:
 
 def follow(joint: ip.Joint, gamma: float, predicting: bool, coarse: bool, newton: bool = True) -> dict[str, Any]:
     """One short path, with predictor and coarse space or without."""
+    from infoplane.joint.support import Support
     from infoplane.solvers.starts import make_starts, seed_sequence
     from infoplane.solvers.stopping import Stopping
     from infoplane.threads import one_blas_thread
 
-    from infoplane.joint.support import Support
     from infoplane.solvers import annealing, coarse_space, prediction, self_consistent
 
     if not hasattr(follow, "originals"):
