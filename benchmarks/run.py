@@ -55,8 +55,9 @@ SCRIPTS = {
 }
 IN_PAGES = {"columns": DOCS / "explanation/exact_funnel.md", "theory": DOCS / "explanation/theory.md"}
 """Benchmarks whose tables are part of another page of the docs, between markers."""
-BY_THEMSELVES = ("splitting",)
-"""Pages of scripts that are run on their own: each of `splitting_size.py` and `splitting_columns.py` writes one block of it."""
+BY_THEMSELVES = ("splitting", "builds")
+"""Pages of scripts that are run on their own: `splitting_size.py` and `splitting_columns.py` write one block each of the first,
+`compare_builds.py` the table of the second."""
 
 
 def main() -> None:

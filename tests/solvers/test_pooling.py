@@ -75,6 +75,15 @@ def test_a_converged_optimum_needs_no_programme_and_a_bad_encoder_does(monkeypat
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize(("name", "gamma"), [("heart", 0.1), ("heart", 0.2), ("paper_uniform", 0.2)])
+def test_starts_that_all_converge_need_no_programme(monkeypatch, name, gamma):
+    """Though each ends just below the tolerance: what its multipliers prove is off by as much, so that the most stationary is asked."""
+    joint, asked = ip.datasets.load(name), []
+    monkeypatch.setattr("infoplane.solvers.pooling.linear_programme", lambda *given, **_: asked.append(given))
+    assert ip.solve(joint, ip.bottleneck(gamma), "pooling", starts=16, rng=0).status is ip.Status.STATIONARY
+    assert not asked
+
+
 def test_a_sparse_joint_too_large_for_a_table_is_pooled(monkeypatch):
     expected = ip.solve(HEART, ip.bottleneck(0.1), Pooling(), starts=4, rng=0)
     monkeypatch.setattr("infoplane.joint.joint.SPARSE_CELLS", 1)
