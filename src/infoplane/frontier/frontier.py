@@ -383,7 +383,6 @@ class Frontier:
         (True, 3, False)
         """
         from ..sampling.held_out import has_parts
-        from ..sweep.records import chosen
         from .knee import suggest
 
         check_one_of("by", by, ("held-out", "knee", None))
@@ -398,7 +397,11 @@ class Frontier:
             )
         plain = suggest(self.joint, self.best_answers(), self.hides_y, self.caution, notation)
         wanted = by == "held-out" or max_iyz is not None or (by is None and can and not self.hides_y)
-        return chosen(self, plain, notation, rng, max_iyz) if wanted else plain
+        if not wanted:
+            return plain
+        from ..sweep.records import chosen
+
+        return chosen(self, plain, notation, rng, max_iyz)
 
     def report(
         self,

@@ -31,14 +31,13 @@ from .drawing import (
     MARKERS,
     SIZES,
     TITLE,
-    groups,
     name_points,
     new_axes,
     new_figure,
     save_figure,
     tidy,
-    trace_lines,
 )
+from .report.contents import groups, trace_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
