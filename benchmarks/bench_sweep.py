@@ -34,8 +34,7 @@ from infoplane.solvers.job import Job, RunOptions
 from infoplane.solvers.shared.starts import make_starts
 from infoplane.storage.store import Store
 from infoplane.sweep import plan as plans
-from infoplane.sweep.engine import Engine, completed
-from infoplane.sweep.ledger import StoreLedger, manifest_of
+from infoplane.sweep.engine import Engine, StoreLedger, completed, manifest_of
 from infoplane.sweep.plan import ParameterGrid, Plan, RootSeed
 
 GAMMAS = np.geomspace(0.1, 1.0, 64)

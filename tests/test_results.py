@@ -8,7 +8,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.results import Residuals, Run, Status, judge, proven, read_only
-from infoplane.storage.reader import read_store
+from infoplane.storage.store import read_store
 from infoplane.systems.given import read_systems
 
 

@@ -186,6 +186,8 @@ class Solution(Result, EncoderView):
     @cached_property
     def caution(self) -> str | None:
         """A sentence, if chance shows half of I(Y;Z) or more at this number of records, or adds as much to a leakage; else None."""
+        if self.joint.counts is None:
+            return None
         return caution_of(self.joint, self.iyz, self.encoder if self.problem.rho_zy < 0 else None)
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..formatting import counted
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import Line, supporting_line
-from ..frontier.knee import Suggestion
+from ..frontier.summary import Suggestion
 from ..information import NATS_PER_BIT, Array, bits, rel_entr
 from ..joint.joint import Joint
 from ..joint.tables import dense
