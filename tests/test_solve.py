@@ -11,10 +11,9 @@ import pytest
 import infoplane as ip
 import verify
 from batches import job_of
-from infoplane.certificate.certificate import Limits
 from infoplane.posterior import programme
-from infoplane.solvers.portfolio import Portfolio
-from infoplane.solvers.shared.fallback import PATIENCE
+from infoplane.runtime.budget import Limits
+from infoplane.solvers.portfolio import PATIENCE, Portfolio
 from infoplane.solvers.shared.starts import make_starts, near_identity, seed_sequence
 
 UNIFORM = ip.datasets.paper_uniform()

@@ -23,8 +23,8 @@ from .sampling.denoising import sampled
 from .solution import Solution, finished
 from .solvers.base import Callback, PathSolver, Solver, together
 from .solvers.job import Job, ProofOptions, RunOptions, Seed, takes
+from .solvers.portfolio import LEAST, PATIENCE, SHARE
 from .solvers.registry import Prover, runner_and_prover
-from .solvers.shared.fallback import LEAST, PATIENCE, SHARE
 from .solvers.shared.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
 
 if TYPE_CHECKING:

@@ -26,12 +26,12 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import click
 import numpy as np
 
-from ..certificate.certificate import Limits
 from ..datasets import paper_uniform
 from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
 from ..information import Array
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
+from ..runtime.budget import Limits
 from ..runtime.threads import VARIABLE, limited_to
 from ..solve import solve
 from ..solvers.base import Solver

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..certificate.certificate import Limits
 from ..checks import positive_number
 from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, bits
 from ..problem import MarkovLagrangian, ProblemFamily, siblings
 from ..results import Status
+from ..runtime.budget import Limits
 from ..solution import Solution
 from ..solve import solve
 from ..solvers.job import RunOptions

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..checks import PYTHON_ONLY, positive_number, whole_number
 from .compiling import compiled_for
 
 if TYPE_CHECKING:
@@ -138,3 +139,31 @@ class Budget:
         while not wait([ended], LOOK).done:
             self.look()
         return ended.result()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a proof is good enough, and when to stop without one: whatever ends the search, the bound proven so far is valid.
+
+    Parameters
+    ----------
+    tol
+        Gap between loss and lower bound, in nats, that counts as certified. (On the command line ``--certify`` gives it.)
+    max_cells
+        Most cells that branch and bound may open, for each parameter.
+    max_seconds
+        Most seconds that a proof may take, for each parameter.
+    """
+
+    tol: float = field(default=1e-6, metadata=PYTHON_ONLY)
+    max_cells: int = 20_000_000
+    max_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tol", positive_number("the certificate's tol", self.tol))
+        object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells))
+        object.__setattr__(self, "max_seconds", positive_number("max_seconds", self.max_seconds, finite=False))
+
+    def budget(self, whole: Budget | None = None) -> Budget:
+        """These limits as a budget, or as a part of one."""
+        return (whole or Budget()).part(cells=self.max_cells, seconds=self.max_seconds)

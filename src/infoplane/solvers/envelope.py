@@ -14,18 +14,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..certificate.bottleneck.coarsening import prove
-from ..certificate.bottleneck.proof import RULES, Proof, contraction_bound, estimate_cells
-from ..certificate.certificate import Limits
+from ..certificate.bottleneck import RULES, Proof, contraction_bound, estimate_cells, prove
 from ..information import Array
 from ..joint.joint import Support
-from ..posterior.form import bottleneck_refusal
-from ..posterior.mixture import Mixture
+from ..posterior.form import Mixture, bottleneck_refusal
 from ..problem import MarkovLagrangian, posterior_form_below
 from ..results import Run, Status, proven
+from ..runtime.budget import Limits
 from .base import PathSolver
 from .job import Job
-from .shared.fallback import LEAST, default_encoder
+from .portfolio import LEAST, default_encoder
 from .shared.resizing import fitted, merged, settled
 
 POLISH_WORK = 5_000_000_000

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from ..certificate.certificate import Limits
 from ..checks import number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
@@ -28,7 +27,7 @@ from ..joint.joint import Support
 from ..kernels.common.numerics import TINY
 from ..kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
 from ..results import STATIONARY_TOL, Residuals, Run, Status, judge, proven
-from ..runtime.budget import ITERATIONS, Budget
+from ..runtime.budget import ITERATIONS, Budget, Limits
 
 if TYPE_CHECKING:
     from ..problem import MarkovLagrangian

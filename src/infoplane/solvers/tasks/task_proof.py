@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...certificate.certificate import Limits
 from ...certificate.challenge import upheld
 from ...certificate.tasks.boxes import Asked, box_bound, search_boxes
 from ...certificate.tasks.columns import TaskOutcome, generate_any
@@ -25,6 +24,7 @@ from ...posterior.task_columns import missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
 from ...results import Run, proven
+from ...runtime.budget import Limits
 from ..base import PathSolver
 from ..job import Job
 from ..shared.resizing import merged
