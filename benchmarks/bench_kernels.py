@@ -25,9 +25,8 @@ from infoplane.kernels.common.numerics import exp, log
 from infoplane.runtime.budget import Budget
 from infoplane.runtime.compiling import FLAGS
 from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.base import advanced, runs_of
+from infoplane.solvers.base import advanced, make_starts, runs_of, seed_sequence
 from infoplane.solvers.job import Job
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from joints import ADULT, WORDS, adult, large_sparse, outside, random_joint, words
 from timing import Timed, checker, measured, shown, take_turns
 

@@ -267,7 +267,6 @@ def test_a_public_class_name_means_one_thing():
 
 
 TESTED_ELSEWHERE = {
-    "certificate.certificate": "what a proof returns: certificate/test_certify.py and the tests of each proof",
     "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
     "certificate.funnel.release": "frontier/test_release.py, the function that people call",
     "cli.tables": "cli/test_inputs.py and cli/test_files.py",

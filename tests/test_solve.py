@@ -13,8 +13,8 @@ import verify
 from batches import job_of
 from infoplane.posterior import programme
 from infoplane.runtime.budget import Limits
+from infoplane.solvers.base import make_starts, near_identity, seed_sequence
 from infoplane.solvers.portfolio import PATIENCE, Portfolio
-from infoplane.solvers.shared.starts import make_starts, near_identity, seed_sequence
 
 UNIFORM = ip.datasets.paper_uniform()
 

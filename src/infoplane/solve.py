@@ -21,11 +21,20 @@ from .runtime.budget import Budget
 from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
 from .sampling.denoising import sampled
 from .solution import Solution, finished
-from .solvers.base import Callback, PathSolver, Solver, together
+from .solvers.base import (
+    Callback,
+    PathSolver,
+    Solver,
+    default_clusters,
+    default_init,
+    make_starts,
+    most_clusters,
+    seed_sequence,
+    together,
+)
 from .solvers.job import Job, ProofOptions, RunOptions, Seed, takes
 from .solvers.portfolio import LEAST, PATIENCE, SHARE
 from .solvers.registry import Prover, runner_and_prover
-from .solvers.shared.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
 
 if TYPE_CHECKING:
     from .joint.joint import Joint

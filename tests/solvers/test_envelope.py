@@ -15,9 +15,9 @@ from infoplane.certificate.bottleneck import contraction_bound, estimate_cells
 from infoplane.joint.joint import Support
 from infoplane.problem import posterior_form_below
 from infoplane.solvers import envelope
+from infoplane.solvers.base import near_identity
 from infoplane.solvers.envelope import Envelope, merged
 from infoplane.solvers.shared.resizing import settled
-from infoplane.solvers.shared.starts import near_identity
 from strategies import joints
 
 

@@ -5,8 +5,8 @@ sum_z p(z) q_z = p_x. So if lambda.q + m <= f(q) for all q, every encoder has
 
     L(W)  >=  gamma H(X) - H(Y) + lambda.p_x + m.
 
-lambda comes in closed form from a mixture of decoders (`mixture`), m from branch and bound over boxes of the Y-simplex (compiled, see
-`kernels/bottleneck_proof`); where a box shows f(q) < lambda.q, that q becomes a new cluster and lambda is found again.
+lambda comes in closed form from a mixture of decoders (`posterior/form.py`), m from branch and bound over boxes of the Y-simplex
+(compiled, see `kernels/bottleneck_proof`); where a box shows f(q) < lambda.q, that q becomes a new cluster and lambda is found again.
 
 What always holds, whatever |Y| is, is contraction, and both ends of the curve:
 
@@ -15,9 +15,8 @@ What always holds, whatever |Y| is, is contraction, and both ends of the curve:
 eta is Dobrushin's coefficient max_{x,x'} TV(p(y|x), p(y|x')), which bounds the strong data-processing constant of Kullback-Leibler
 divergence from above (proof: docs/explanation/certificates.md). The squared maximal correlation bounds it from below: no use here.
 
-A bound for many letters of Y from problems with few: merge the letters into groups Y' = g(Y).
-
-Y' is a function of Y, and Y -> X -> Z. So I(X;Z) = I(Y';Z) + I(X;Z|Y') and I(Y;Z) = I(Y';Z) + I(Y;Z|Y'), and for any share 0 <= s <= gamma
+Where Y has many letters, problems with few bound it: its letters are merged into groups Y' = g(Y). Y' is a function of Y, and
+Y -> X -> Z. So I(X;Z) = I(Y';Z) + I(X;Z|Y') and I(Y;Z) = I(Y';Z) + I(Y;Z|Y'), and for any share 0 <= s <= gamma
 
     gamma I(X;Z) - I(Y;Z)  =  [(gamma - s) I(X;Z) - (1 - s) I(Y';Z)]  +  sum_y' p(y') [s I(X;Z|y') - I(Y;Z|y')]
                            >=  (1 - s) L*_{Y'}((gamma - s) / (1 - s))  +  sum_y' p(y') L*_{y'}(s),
@@ -271,7 +270,7 @@ class Proof:
         deque(self.pieces(), maxlen=0)
 
     def pieces(self) -> Iterator[None]:
-        """The search, piece by piece: between two of them whoever asks may do something else (`coarsening`)."""
+        """The search, piece by piece: between two of them whoever asks may do something else (`prove`)."""
         if self.lower_bound >= -self.asked:  # a constant Z has L = 0
             self.mixture = Mixture(np.ones(1), self.whole.p_y[None])
             self.complete = True

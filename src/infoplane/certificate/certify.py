@@ -1,11 +1,9 @@
 """`certify`: how far an encoder is from the global optimum, proven.
 
 When rho_z + rho_zx + rho_zy = 0 the Lagrangian is a constant plus the lower convex envelope, at p(x), of one function of the posterior
-p(x|z), and every affine function below that function proves a bound: `bottleneck/` for the bottleneck, `funnel/` for the funnel, `tasks/`
+p(x|z), and every affine function below that function proves a bound: `bottleneck.py` for the bottleneck, `funnel/` for the funnel, `tasks/`
 where one target is kept and another hidden. Where the sum is positive, as of the deterministic and the generalised bottleneck, the problem
 less its multiple of H(Z|X) >= 0 has that form, and its bound holds for both; it is met by deterministic encoders only.
-
-`Certificate`, the result of a proof: a lower bound of the optimum; and `Limits`, how long to search for it.
 """
 
 from __future__ import annotations

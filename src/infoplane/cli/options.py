@@ -34,10 +34,9 @@ from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFami
 from ..runtime.budget import Limits
 from ..runtime.threads import VARIABLE, limited_to
 from ..solve import solve
-from ..solvers.base import Solver
+from ..solvers.base import KINDS, Solver
 from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of
 from ..solvers.registry import SOLVERS, register
-from ..solvers.shared.starts import KINDS
 from .exit_codes import Interruption
 from .flags import (
     COUNT,

@@ -28,8 +28,8 @@ from ..results import Status
 from ..runtime.budget import Limits
 from ..solution import Solution
 from ..solve import solve
+from ..solvers.base import default_clusters, near_identity
 from ..solvers.job import RunOptions
-from ..solvers.shared.starts import default_clusters, near_identity
 from .geometry import FrontierPoint, bracket, corners, judged
 
 if TYPE_CHECKING:

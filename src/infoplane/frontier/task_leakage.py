@@ -33,9 +33,9 @@ from ..runtime.budget import Budget, Limits, Stopped
 from ..runtime.threads import attended_alone
 from ..sampling.leakage import LeakageBound, leakage_bound
 from ..solution import finished
+from ..solvers.base import make_starts, seed_sequence
 from ..solvers.job import Job
 from ..solvers.shared.resizing import merged
-from ..solvers.shared.starts import make_starts, seed_sequence
 from ..solvers.tasks.task_portfolio import TaskPortfolio
 from ..task_problem import TaskLagrangian
 

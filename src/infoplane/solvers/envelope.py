@@ -1,8 +1,8 @@
 """The certificate as a solver: a posterior that violates the bound becomes a cluster, until none is left.
 
-No random start: the bottleneck is convex in the mixture of its decoders (`mixture`), and branch and bound finds the decoders that local
-climbs miss. The answer is polished by an ordinary solver, which can only lower its loss, and comes with its lower bound. That bound is of
-all encoders: with a cap on |Z| below the optimum's, the answer is the best found with so many, and the gap says what the cap costs.
+No random start: the bottleneck is convex in the mixture of its decoders (`posterior/form.py`), and branch and bound finds the decoders that
+local climbs miss. The answer is polished by an ordinary solver, which can only lower its loss, and comes with its lower bound. That bound
+is of all encoders: with a cap on |Z| below the optimum's, the answer is the best found with so many, and the gap says what the cap costs.
 
 Of a problem that has a bottleneck below it (`posterior_form_below`), such as the deterministic one, that bottleneck's bound is proven.
 """

@@ -22,9 +22,8 @@ iteration: of more than 64 letters as many starts are made as `EFFORT.starts_wor
 `EFFORT.iterations_work` does; they were measured to be the dearest part there, and seldom the best; but for a funnel of many outcomes
 (`pools_more`).
 
-What the default solver finds, as a fallback of searches that a limit, or the user, may cut short: no answer is worse.
-
-The default's effort is bounded by work (`portfolio`); on a table of 100,000 letters that may be more than a limit on seconds allows.
+What it finds is also the fallback of searches that a limit, or the user, may cut short (`default_encoder`): no answer is worse. On a table
+of 100,000 letters its work may be more than a limit on seconds allows.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lag
 from ..results import Run, Status
 from ..runtime.budget import ITERATIONS, Stopped
 from .annealing import Annealing
-from .base import PathSolver
+from .base import PathSolver, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .difference_of_convex import DifferenceOfConvex
 from .fixed_point import Accelerated
 from .job import Job, work_of
@@ -64,7 +63,6 @@ from .shared.partitions import (
 )
 from .shared.resizing import DualClimbs, asks_the_dual, grown, settled, within
 from .shared.sparse_columns import GENERATION, generated
-from .shared.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .splitting.solver import DouglasRachford
 
 STARTS = 16

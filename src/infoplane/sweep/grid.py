@@ -39,10 +39,9 @@ from ..problem import MarkovLagrangian, ProblemFamily, record_for_grid
 from ..runtime.budget import Budget
 from ..runtime.threads import Watch, attended, one_blas_thread
 from ..solvers.annealing import Annealing
-from ..solvers.base import Callback, together
+from ..solvers.base import Callback, default_init, make_starts, seed_sequence, together
 from ..solvers.fixed_point import Accelerated
 from ..solvers.job import Job
-from ..solvers.shared.starts import default_init, make_starts, seed_sequence
 
 FINEST = 1 / 64
 """Smallest distance of two parameters, as a share of what it would be if all were spaced geometrically: a jump of the curve would take

@@ -36,10 +36,9 @@ from ..problem import (
 )
 from ..runtime.threads import one_blas_thread
 from ..sampling.denoising import sampled
-from ..solvers.base import Solver
+from ..solvers.base import KINDS, Solver, default_init, make_starts, most_clusters, seed_sequence
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes
 from ..solvers.registry import SOLVERS, runner_and_prover
-from ..solvers.shared.starts import KINDS, default_init, make_starts, most_clusters, seed_sequence
 from ..storage.files import path_of
 from ..storage.reader import read_manifest
 from ..storage.store import Store

@@ -27,10 +27,10 @@ from ...kernels.common.numerics import TINY
 from ...posterior.form import Mixture, cover, gamma_of, peaks_above
 from ...problem import MarkovLagrangian
 from ...results import Run
+from ..base import SIZES
 from ..fixed_point import Accelerated
 from ..job import Job
 from .partitions import MERGING, moved, softened
-from .starts import SIZES
 
 PAIR_WORK = 100_000_000
 """Logarithms that the first table of costs may take; the lightest of more clusters are dissolved before."""

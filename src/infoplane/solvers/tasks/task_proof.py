@@ -25,10 +25,9 @@ from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
 from ...results import Run, proven
 from ...runtime.budget import Limits
-from ..base import PathSolver
+from ..base import PathSolver, make_starts, seed_sequence
 from ..job import Job
 from ..shared.resizing import merged
-from ..shared.starts import make_starts, seed_sequence
 from .task_map import ServesTasks, form_of
 from .task_portfolio import TaskPortfolio, settled
 
