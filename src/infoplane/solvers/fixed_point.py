@@ -29,8 +29,16 @@ from ..kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bott
 from ..kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ..kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
 from ..kernels.fixed_point.extrapolation import FIRST_CAP
-from ..kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapSetting
-from ..kernels.fixed_point.stopping import COMPARING, FAR, WRITING, measure_encoders
+from ..kernels.fixed_point.selfmap import (
+    BLAS_BLOCK,
+    BLOCK,
+    COMPARING,
+    FAR,
+    WRITING,
+    ChannelBlocks,
+    MapSetting,
+    measure_encoders,
+)
 from ..problem import MarkovLagrangian, has_posterior_form
 from .base import Solver
 from .job import Iteration, Job

@@ -17,7 +17,7 @@ from ...information import Array
 from ...runtime.compiling import part
 from ..common.numerics import safe_log
 from ..common.rows import matmul, normalise_columns
-from .encoder import moved, pull, slope_table
+from .blocks import moved, pull, slope_table
 from .measure import log_table, marginal_logs
 from .tables import Split
 
