@@ -21,7 +21,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.kernels.common.rows import PRIMAL
+from infoplane.kernels.common import PRIMAL
 from infoplane.results import Run
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import advanced, drive, make_starts, seed_sequence

@@ -23,7 +23,7 @@ import numpy as np
 
 from ...information import Array, IntArray, entr
 from ...joint.joint import Support
-from ...kernels.common.numerics import TINY
+from ...kernels.common import TINY
 from ...posterior.form import Mixture, cover, gamma_of, peaks_above
 from ...problem import MarkovLagrangian
 from ...results import Run
