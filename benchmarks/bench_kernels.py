@@ -22,9 +22,8 @@ import numpy as np
 import infoplane as ip
 from infoplane.joint.joint import Support
 from infoplane.kernels.common import exp, log
-from infoplane.runtime.budget import Budget
+from infoplane.runtime.budget import Budget, one_blas_thread
 from infoplane.runtime.compiling import FLAGS
-from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.base import advanced, make_starts, runs_of, seed_sequence
 from infoplane.solvers.job import Job
 from joints import ADULT, WORDS, adult, large_sparse, outside, random_joint, words

@@ -29,7 +29,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import one_blas_thread
 from infoplane.solvers.base import make_starts
 from infoplane.solvers.job import Job, RunOptions
 from infoplane.storage.store import Store

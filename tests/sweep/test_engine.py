@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import infoplane as ip
-from infoplane.runtime.threads import cores
+from infoplane.runtime.budget import cores
 from infoplane.solvers.job import RunOptions
 from infoplane.storage.reader import store_status
 from infoplane.sweep import engine

@@ -35,8 +35,7 @@ from ..problem import (
     posterior_form_below,
 )
 from ..results import Result
-from ..runtime.budget import Budget, Limits
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.budget import Budget, Limits, attended, one_blas_thread
 from ..task_problem import TaskLagrangian
 from .bottleneck import Proof, prove
 from .challenge import upheld

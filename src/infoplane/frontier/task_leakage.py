@@ -29,8 +29,7 @@ from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
 from ..problem import as_joint
 from ..results import Residuals, Run, Status, proven
-from ..runtime.budget import Budget, Limits, Stopped
-from ..runtime.threads import attended_alone
+from ..runtime.budget import Budget, Limits, Stopped, attended_alone
 from ..sampling.leakage import LeakageBound, leakage_bound
 from ..solution import finished
 from ..solvers.base import make_starts, seed_sequence

@@ -28,8 +28,7 @@ from typing import Any
 
 from ..checks import extra
 from ..errors import InfoplaneError, InvalidOptionError, NoWorkerWarning
-from ..runtime.budget import LOOK, Budget
-from ..runtime.threads import all_cores, cores
+from ..runtime.budget import LOOK, Budget, all_cores, cores
 from .plan import BUDGETS, Chunk, ChunkResult, Plan, Problems, Unit, identity, run_chunk
 
 CHUNK_SECONDS = 1.0

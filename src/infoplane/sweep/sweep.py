@@ -34,7 +34,7 @@ from ..problem import (
     record_of,
     siblings,
 )
-from ..runtime.threads import one_blas_thread
+from ..runtime.budget import one_blas_thread
 from ..sampling.denoising import sampled
 from ..solvers.base import KINDS, Solver, default_init, make_starts, most_clusters, seed_sequence
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes
