@@ -29,9 +29,9 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import one_blas_thread
+from infoplane.solvers.base import make_starts
 from infoplane.solvers.job import Job, RunOptions
-from infoplane.solvers.shared.starts import make_starts
 from infoplane.storage.store import Store
 from infoplane.sweep import plan as plans
 from infoplane.sweep.engine import Engine, StoreLedger, completed, manifest_of

@@ -15,8 +15,7 @@ from typing import Any
 from infoplane_verify import CheckVerdict, RunCheck
 
 from . import datasets
-from .certificate.certificate import Certificate
-from .certificate.certify import certify
+from .certificate.certify import Certificate, certify
 from .certificate.funnel.privacy import perfect_privacy
 from .errors import (
     ContradictionWarning,

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.results import Status
-from infoplane.runtime.threads import cores
+from infoplane.runtime.budget import cores
 from infoplane.solvers.job import RunOptions
 from infoplane.storage.store import RunRecord, store_status
 from infoplane.sweep import engine

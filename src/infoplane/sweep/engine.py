@@ -32,8 +32,7 @@ from ..errors import InfoplaneError, InvalidOptionError, NoWorkerWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..results import Trace
-from ..runtime.budget import LOOK, Budget
-from ..runtime.threads import all_cores, cores
+from ..runtime.budget import LOOK, Budget, all_cores, cores
 from ..solution import Solution, finished
 from ..storage.store import Key, Manifest, RunRecord, Store, contending, readable
 from ..version import __version__

@@ -34,12 +34,11 @@ from ..problem import (
     record_of,
     siblings,
 )
-from ..runtime.threads import one_blas_thread
+from ..runtime.budget import one_blas_thread
 from ..sampling.denoising import sampled
-from ..solvers.base import Solver
+from ..solvers.base import KINDS, Solver, default_init, make_starts, most_clusters, seed_sequence
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes
 from ..solvers.registry import SOLVERS, runner_and_prover
-from ..solvers.shared.starts import KINDS, default_init, make_starts, most_clusters, seed_sequence
 from ..storage.files import path_of, problem_of
 from ..storage.store import Store, read_manifest
 from ..task_problem import TASK_GRID, TASKS, family_on

@@ -43,7 +43,7 @@ from ..joint.joint import Joint, Support, check_joint
 from ..joint.tables import sealed
 from ..problem import bottleneck
 from ..results import Result
-from ..runtime.threads import one_blas_thread
+from ..runtime.budget import one_blas_thread
 from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
 from ..solve import solve
 from ..solvers.shared.few_clusters import (

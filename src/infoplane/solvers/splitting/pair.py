@@ -23,8 +23,7 @@ from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.splitting.advance import solver_one, solver_two
 from ...results import Exponent, Rate, Residuals, Result, Status, fit_exponent, fit_rate, judge
-from ...runtime.budget import Budget
-from ...runtime.threads import one_blas_thread, stopped_by_control_c
+from ...runtime.budget import Budget, one_blas_thread, stopped_by_control_c
 from ..job import RunOptions
 from .block import Block, BoundBlock, Place, checked_place
 from .thresholds import over_relaxed

@@ -20,7 +20,7 @@ from ...certificate.tasks.columns import generate, seeded
 from ...errors import InfoplaneError
 from ...information import Array, IntArray
 from ...joint.joint import Support
-from ...kernels.common.rows import RUNNING, STATIONARY
+from ...kernels.common import RUNNING, STATIONARY
 from ...posterior.programme import encoder_of, linear_programme
 from ...posterior.task_columns import MISSING, missing
 from ...posterior.task_form import TaskForm
