@@ -19,7 +19,7 @@ import infoplane_verify
 ROOT = Path(infoplane.__file__).parent
 
 LAYERS = (
-    ("version", "errors", "checks", "information", "results", "formatting"),
+    ("version", "errors", "checks", "information", "formatting"),
     ("runtime",),
     ("joint", "encoder"),
     ("sampling",),

@@ -16,10 +16,9 @@ from .information import Array
 from .joint.joint import Support
 from .joint.task_joint import TaskJoint
 from .problem import as_joint, check_problem
-from .results import TIE, Run, StartSummary, best_of
 from .runtime.budget import Budget, Watch, attended, cores, one_blas_thread, usual_floats
 from .sampling.denoising import sampled
-from .solution import Solution, finished
+from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import (
     Callback,
     PathSolver,

@@ -23,8 +23,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import infoplane as ip
-from infoplane.results import Status
 from infoplane.runtime.budget import cores
+from infoplane.solution import Status
 from infoplane.solvers.job import RunOptions
 from infoplane.storage.store import RunRecord, store_status
 from infoplane.sweep import engine

@@ -14,9 +14,8 @@ from ..errors import InvalidOptionError, MissingExtraError
 from ..formatting import SHOWN_ROWS, counted, html_image, html_note, html_page, html_table, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
-from ..results import best_of
 from ..sampling.held_out import LEAST_RECORDS, chance_of
-from ..solution import Solution
+from ..solution import Solution, best_of
 from ..solvers.job import RunOptions
 from .geometry import BestAnswer, Enclosure, best_answers, enclosure, hides_y, pareto_rows
 

@@ -28,10 +28,9 @@ from ..joint.task_joint import TaskJoint
 from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
 from ..problem import as_joint
-from ..results import Residuals, Run, Status, proven
 from ..runtime.budget import Budget, Limits, Stopped, attended_alone
 from ..sampling.leakage import LeakageBound, leakage_bound
-from ..solution import finished
+from ..solution import Residuals, Run, Status, finished, proven
 from ..solvers.base import make_starts, seed_sequence
 from ..solvers.job import Job
 from ..solvers.shared.resizing import merged

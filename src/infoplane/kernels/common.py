@@ -12,7 +12,7 @@ to some 200 unknowns (1.8 times at 20, 1.1 to 1.3 at 40 to 128; 0.7 at 320, 0.3 
 of Ctrl-C; and because an indefinite matrix is to give a damped step, not an error.
 
 A batch holds its runs as (R, |Z|, columns). A run that has lost clusters uses the first rows only. Outcomes and the columns of a trace are
-numbers here; their words are in `results.Status` and `results.Trace`.
+numbers here; their words are in `solution.Status` and `solution.Trace`.
 """
 
 import math

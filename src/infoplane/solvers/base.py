@@ -36,7 +36,7 @@ from ..joint.grouping import grouped
 from ..joint.joint import Support
 from ..kernels.common import RUNNING, STATIONARY, TRACE_COLUMNS
 from ..problem import family_of
-from ..results import Residuals, Run, Status, Trace
+from ..solution import Residuals, Run, Status, Trace
 from .job import Iteration, IterationState, Job, Seed
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from ..posterior.form import funnel_refusal, imbalance, posteriors, scaled
 from ..posterior.merge_path import first_columns
 from ..posterior.programme import Programme, check_letters
 from ..problem import MarkovLagrangian
-from ..results import Residuals, Run, proven
 from ..runtime.budget import Limits, Stopped
+from ..solution import Residuals, Run, proven
 from .base import PathSolver
 from .job import Job
 from .portfolio import EFFORT, LEAST, default_encoder

@@ -19,8 +19,8 @@ from ..information import Array
 from ..joint.joint import Support
 from ..posterior.form import Mixture, bottleneck_refusal
 from ..problem import MarkovLagrangian, posterior_form_below
-from ..results import Run, Status, proven
 from ..runtime.budget import Limits
+from ..solution import Run, Status, proven
 from .base import PathSolver
 from .job import Job
 from .portfolio import LEAST, default_encoder

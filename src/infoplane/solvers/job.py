@@ -25,8 +25,8 @@ from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.joint import Support
 from ..kernels.common import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY, TINY
-from ..results import STATIONARY_TOL, Residuals, Run, Status, judge, proven
 from ..runtime.budget import ITERATIONS, Budget, Limits
+from ..solution import STATIONARY_TOL, Residuals, Run, Status, judge, proven
 
 if TYPE_CHECKING:
     from ..problem import MarkovLagrangian

@@ -28,7 +28,7 @@ from ..information import Array, IntArray, entr
 from ..kernels.common import Flags
 from ..posterior.merge_path import Callback, MergePath, agglomerative_bottleneck, merge_path, merge_two
 from ..problem import MarkovLagrangian
-from ..results import Run
+from ..solution import Run
 from .base import Solver
 from .job import Job
 from .shared.partitions import encoder_of

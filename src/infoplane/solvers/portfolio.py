@@ -42,8 +42,8 @@ from ..information import Array
 from ..joint.joint import Support
 from ..posterior.form import scaled
 from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lagrangian, posterior_form_below
-from ..results import Run, Status
 from ..runtime.budget import ITERATIONS, Stopped
+from ..solution import Run, Status
 from .annealing import Annealing
 from .base import PathSolver, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .difference_of_convex import DifferenceOfConvex

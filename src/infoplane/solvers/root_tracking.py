@@ -29,7 +29,7 @@ from ..joint.joint import Support
 from ..kernels.common import TINY
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, bottleneck, is_bottleneck
-from ..results import Run
+from ..solution import Run
 from .base import PathSolver
 from .fixed_point import BlahutArimoto
 from .job import Job

@@ -21,8 +21,7 @@ from ..errors import InvalidOptionError
 from ..formatting import shown
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
-from ..results import Residuals, Status, Trace, proven
-from ..solution import Solution
+from ..solution import Residuals, Solution, Status, Trace, proven
 from .files import COUNTS, Expected, joint_arrays, joint_from, joint_meta, path_of, problem_of, read_npz, whole_file
 from .store import LazySolution
 

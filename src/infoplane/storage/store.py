@@ -31,11 +31,10 @@ from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError, StoreError
 from ..formatting import html_note
 from ..frontier.frontier import Frontier
-from ..information import Array, PlanePoint
+from ..information import Array, PlanePoint, read_only
 from ..joint.joint import Joint, Support
 from ..problem import MarkovLagrangian
-from ..results import Residuals, Run, Status, Trace, contenders, proven, read_only
-from ..solution import Solution
+from ..solution import Residuals, Run, Solution, Status, Trace, contenders, proven
 from ..task_problem import TaskLagrangian
 from .database import (
     Rows,

@@ -17,7 +17,7 @@ from ..frontier.frontier import Frontier
 from ..information import Array, bits
 from ..joint.joint import Joint, check_joint
 from ..problem import MarkovLagrangian, ProblemFamily, check_family
-from ..results import TIE
+from ..solution import TIE
 from ..solvers.base import Solver
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes
 from ..solvers.registry import SOLVERS, resolve, runner_and_prover

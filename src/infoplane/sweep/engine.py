@@ -31,9 +31,8 @@ from ..checks import extra
 from ..errors import InfoplaneError, InvalidOptionError, NoWorkerWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
-from ..results import Trace
 from ..runtime.budget import LOOK, Budget, all_cores, cores
-from ..solution import Solution, finished
+from ..solution import Solution, Trace, finished
 from ..storage.store import Key, Manifest, RunRecord, Store, contending, readable
 from ..version import __version__
 from .plan import BUDGETS, Chunk, ChunkResult, ParameterGrid, Plan, Problems, Unit, identity, run_chunk

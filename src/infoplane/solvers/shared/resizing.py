@@ -26,7 +26,7 @@ from ...joint.joint import Support
 from ...kernels.common import TINY
 from ...posterior.form import Mixture, cover, gamma_of, peaks_above
 from ...problem import MarkovLagrangian
-from ...results import Run
+from ...solution import Run
 from ..base import SIZES
 from ..fixed_point import Accelerated
 from ..job import Job

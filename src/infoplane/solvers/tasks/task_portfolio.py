@@ -25,7 +25,7 @@ from ...posterior.programme import encoder_of, linear_programme
 from ...posterior.task_columns import MISSING, missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
-from ...results import Run
+from ...solution import Run
 from ..base import PathSolver, drive
 from ..job import Job, work_of
 from ..shared.resizing import merged

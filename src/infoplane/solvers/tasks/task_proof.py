@@ -23,8 +23,8 @@ from ...information import Array, entr
 from ...posterior.task_columns import missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
-from ...results import Run, proven
 from ...runtime.budget import Limits
+from ...solution import Run, proven
 from ..base import PathSolver, make_starts, seed_sequence
 from ..job import Job
 from ..shared.resizing import merged
