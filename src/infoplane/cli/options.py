@@ -20,7 +20,6 @@ import click
 import numpy as np
 
 from .. import datasets
-from ..certificate.certificate import Limits
 from ..datasets import paper_uniform
 from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
@@ -28,12 +27,11 @@ from ..information import Array, bits
 from ..joint.joint import Joint
 from ..joint.tables import MISSING_RULES
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
-from ..runtime.threads import VARIABLE, limited_to
+from ..runtime.budget import VARIABLE, Limits, limited_to
 from ..solve import solve
-from ..solvers.base import Solver
+from ..solvers.base import KINDS, Solver
 from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of
 from ..solvers.registry import SOLVERS
-from ..solvers.shared.starts import KINDS
 from .flags import (
     COUNT,
     Asked,

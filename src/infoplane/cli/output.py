@@ -30,7 +30,7 @@ import click
 
 from ..formatting import counted, shown_lines
 from ..information import bits
-from ..runtime.threads import heard_like_control_c
+from ..runtime.budget import heard_like_control_c
 from ..storage.files import to_json, whole_file
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from ..joint.binning import CALENDAR, as_time
 from ..joint.joint import Joint
 from ..joint.tables import is_missing
 from ..joint.task_joint import TaskJoint
-from ..storage.arrays import read_npy
+from ..storage.files import read_npy
 from .files import ARROW, SQL, TEXTS, TYPED, Place, TableRows, dataset_of, kind_of, located, readable, text_of
 from .flags import whole_number_of
 from .output import note
