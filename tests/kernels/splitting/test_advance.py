@@ -11,7 +11,7 @@ from batches import Stepped
 from infoplane.joint.joint import Support
 from infoplane.kernels.splitting.advance import retune
 from infoplane.kernels.splitting.tables import Iterate, Tail
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
+from infoplane.solvers.base import make_starts, seed_sequence
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import SETTLED, DouglasRachford
 from infoplane.solvers.splitting.thresholds import penalty_threshold
