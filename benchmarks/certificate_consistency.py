@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.bottleneck.proof import Assured, Partition
+from infoplane.certificate.bottleneck import Assured, Partition
 from infoplane.frontier.transitions import critical_gamma
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
-from infoplane.posterior.mixture import Mixture, dual_of
+from infoplane.posterior.form import Mixture, dual_of
 from infoplane.solvers.envelope import Envelope
 from joints import KINDS, deterministic_encoders, random_joint
 

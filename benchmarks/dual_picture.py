@@ -18,7 +18,7 @@ from matplotlib.tri import Triangulation
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.posterior.mixture import Mixture
+from infoplane.posterior.form import Mixture
 from infoplane.solvers.envelope import Envelope
 
 GAMMA = float(np.geomspace(0.1, 1.0, 16)[4])

@@ -6,14 +6,14 @@ import infoplane as ip
 import twins
 from batches import job_of
 from infoplane.joint.joint import Support
-from infoplane.kernels.splitting.douglas_rachford import solver_one, solver_two
+from infoplane.kernels.splitting.advance import solver_one, solver_two
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import DouglasRachford
 from interpreted import interpreted
 
 gradient_step = interpreted("splitting.gradient").gradient_step
-argmin_encoder = interpreted("splitting.encoder").argmin_encoder
-argmin_marginal = interpreted("splitting.marginal").argmin_marginal
+argmin_encoder = interpreted("splitting.blocks").argmin_encoder
+argmin_marginal = interpreted("splitting.blocks").argmin_marginal
 STEPS = {
     "majorise": (lambda data, *rest: argmin_encoder(*data, *rest), lambda data, *rest: argmin_marginal(data[0], *rest)),
     "gradient": tuple(lambda data, *rest, of=of: gradient_step(data[0], of, *rest) for of in (True, False)),

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.certificate.certificate import Limits
 from infoplane.checks import number, numbers, positive_number, whole_number
 from infoplane.errors import InvalidOptionError
+from infoplane.runtime.budget import Limits
 from infoplane.solvers.job import ProofOptions, RunOptions
 
 UNIFORM = ip.datasets.paper_uniform()

@@ -249,7 +249,7 @@ class Family:
     certifier: str | None = None
     """The solver that ends with a proof; None if there is no posterior form, and so no certificate."""
     init: str | None = "mixed"
-    """The kind of starts that did best when measured (`solvers/shared/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
+    """The kind of starts that did best when measured (`solvers/base.py`); None: spread if H(Z|Y) is to be large, else mixed."""
     points: int | None = None
     """How many parameters a sweep has by default, over the range that the joint's trade-off spans; None if there is no parameter."""
     single_target: bool = True

@@ -21,7 +21,7 @@ from .errors import InvalidOptionError
 from .information import Array, encoder_entropies
 from .joint.mixing import roles
 from .joint.tables import dense
-from .problem import FAMILIES, Family, MarkovLagrangian
+from .problem import Family, MarkovLagrangian
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -234,14 +234,6 @@ TASKS: dict[str, Family] = {one.name: one for one in (task_funnel, side_informat
 """The families of problems on a `TaskJoint`; those on a `Joint` are `FAMILIES`."""
 
 __test__ = {name: family.doc for name, family in TASKS.items()}
-
-
-def problem_of(rho: Sequence[float], family: str, parameter: float | None) -> MarkovLagrangian:
-    """A problem again from what files and stores keep of it: three coefficients, the name of its family, and its parameter."""
-    one, two, three = (float(value) for value in rho)
-    if family in TASKS and family not in FAMILIES:
-        return TaskLagrangian(-one + 0.0, two, -three, family, parameter)
-    return MarkovLagrangian(one, two, three, family, parameter)
 
 
 TASK_GRID = tuple(float(beta) for beta in np.geomspace(0.1, 30.0, 16))

@@ -21,7 +21,7 @@ from infoplane.joint.joint import Support
 from infoplane.posterior.merge_path import merge_two
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.columns import Columns
-from infoplane.solvers.shared.fallback import default_encoder
+from infoplane.solvers.portfolio import default_encoder
 from strategies import joints
 
 BIT = np.log(2.0)

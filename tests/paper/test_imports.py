@@ -48,8 +48,8 @@ def test_only_public_names_of_infoplane(path):
 @pytest.mark.parametrize(
     "source",
     [
-        "from infoplane.solvers.shared.starts import make_starts",
-        "import infoplane.solvers.shared.starts",
+        "from infoplane.solvers.base import make_starts",
+        "import infoplane.solvers.base",
         "import infoplane as ip\nip.solvers",
         "import infoplane as ip\nip.datasets.chips",
         "from infoplane import solvers",

@@ -16,7 +16,6 @@ import verify
 from infoplane.joint.joint import Support
 from infoplane.posterior import programme
 from infoplane.solvers.columns import Columns
-from infoplane.solvers.shared import fallback
 from strategies import joints
 
 
@@ -215,8 +214,7 @@ def test_an_interrupted_search_returns_its_encoder_and_its_bound(looks):
     assert found.loss <= ip.solve(joint, problem, "merging").loss + 1e-9
 
 
-def test_many_letters_of_y_are_announced(monkeypatch):
-    monkeypatch.setattr(fallback, "STARTS", 1)  # of the default solver, which begins here
+def test_many_letters_of_y_are_announced():
     rng = np.random.default_rng(0)
     joint = ip.Joint.from_counts(rng.random((60, 6)))
     with pytest.warns(ip.PenaltyWarning, match="up to 6 of 60 letters"):

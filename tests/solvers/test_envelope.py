@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from batches import job_of
-from infoplane.certificate.bottleneck.proof import contraction_bound, estimate_cells
+from infoplane.certificate.bottleneck import contraction_bound, estimate_cells
 from infoplane.joint.joint import Support
 from infoplane.problem import posterior_form_below
 from infoplane.solvers import envelope
+from infoplane.solvers.base import near_identity
 from infoplane.solvers.envelope import Envelope, merged
 from infoplane.solvers.shared.resizing import settled
-from infoplane.solvers.shared.starts import near_identity
 from strategies import joints
 
 

@@ -26,18 +26,16 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import click
 import numpy as np
 
-from ..certificate.certificate import Limits
 from ..datasets import paper_uniform
 from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
 from ..information import Array
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
-from ..runtime.threads import VARIABLE, limited_to
+from ..runtime.budget import VARIABLE, Limits, limited_to
 from ..solve import solve
-from ..solvers.base import Solver
+from ..solvers.base import KINDS, Solver
 from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of
 from ..solvers.registry import SOLVERS, register
-from ..solvers.shared.starts import KINDS
 from .exit_codes import Interruption
 from .flags import (
     COUNT,

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..certificate.certificate import Limits
 from ..certificate.funnel.constrained import ConstrainedFunnel
 from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
 from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
@@ -29,14 +28,12 @@ from ..joint.task_joint import TaskJoint
 from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
 from ..problem import as_joint
-from ..results import Residuals, Run, Status, proven
-from ..runtime.budget import Budget, Stopped
-from ..runtime.threads import attended_alone
+from ..runtime.budget import Budget, Limits, Stopped, attended_alone
 from ..sampling.leakage import LeakageBound, leakage_bound
-from ..solution import finished
+from ..solution import Residuals, Run, Status, finished, proven
+from ..solvers.base import make_starts, seed_sequence
 from ..solvers.job import Job
 from ..solvers.shared.resizing import merged
-from ..solvers.shared.starts import make_starts, seed_sequence
 from ..solvers.tasks.task_portfolio import TaskPortfolio
 from ..task_problem import TaskLagrangian
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array
-from ..kernels.common.rows import Integers
+from ..kernels.common import Integers
 from ..kernels.funnel_proof.descent import descend_all, grow_all
 from ..kernels.funnel_proof.slot_bound import KEPT
 from .form import dobrushin

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..certificate.certificate import Limits
 from ..certificate.funnel.gap import forecast, proven_bound
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.privacy import private_encoder
@@ -21,12 +20,11 @@ from ..posterior.form import funnel_refusal, imbalance, posteriors, scaled
 from ..posterior.merge_path import first_columns
 from ..posterior.programme import Programme, check_letters
 from ..problem import MarkovLagrangian
-from ..results import Residuals, Run, proven
-from ..runtime.budget import Stopped
+from ..runtime.budget import Limits, Stopped
+from ..solution import Residuals, Run, proven
 from .base import PathSolver
 from .job import Job
-from .portfolio import EFFORT
-from .shared.fallback import LEAST, default_encoder
+from .portfolio import EFFORT, LEAST, default_encoder
 from .shared.resizing import fitted
 from .shared.sparse_columns import GENERATION
 

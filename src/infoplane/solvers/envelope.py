@@ -1,8 +1,8 @@
 """The certificate as a solver: a posterior that violates the bound becomes a cluster, until none is left.
 
-No random start: the bottleneck is convex in the mixture of its decoders (`mixture`), and branch and bound finds the decoders that local
-climbs miss. The answer is polished by an ordinary solver, which can only lower its loss, and comes with its lower bound. That bound is of
-all encoders: with a cap on |Z| below the optimum's, the answer is the best found with so many, and the gap says what the cap costs.
+No random start: the bottleneck is convex in the mixture of its decoders (`posterior/form.py`), and branch and bound finds the decoders that
+local climbs miss. The answer is polished by an ordinary solver, which can only lower its loss, and comes with its lower bound. That bound
+is of all encoders: with a cap on |Z| below the optimum's, the answer is the best found with so many, and the gap says what the cap costs.
 
 Of a problem that has a bottleneck below it (`posterior_form_below`), such as the deterministic one, that bottleneck's bound is proven.
 """
@@ -14,18 +14,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..certificate.bottleneck.coarsening import prove
-from ..certificate.bottleneck.proof import RULES, Proof, contraction_bound, estimate_cells
-from ..certificate.certificate import Limits
+from ..certificate.bottleneck import RULES, Proof, contraction_bound, estimate_cells, prove
 from ..information import Array
 from ..joint.joint import Support
-from ..posterior.form import bottleneck_refusal
-from ..posterior.mixture import Mixture
+from ..posterior.form import Mixture, bottleneck_refusal
 from ..problem import MarkovLagrangian, posterior_form_below
-from ..results import Run, Status, proven
+from ..runtime.budget import Limits
+from ..solution import Run, Status, proven
 from .base import PathSolver
 from .job import Job
-from .shared.fallback import LEAST, default_encoder
+from .portfolio import LEAST, default_encoder
 from .shared.resizing import fitted, merged, settled
 
 POLISH_WORK = 5_000_000_000

@@ -20,15 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from ..certificate.certificate import Limits
 from ..checks import number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.joint import Support
-from ..kernels.common.numerics import TINY
-from ..kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
-from ..results import STATIONARY_TOL, Residuals, Run, Status, judge, proven
-from ..runtime.budget import ITERATIONS, Budget
+from ..kernels.common import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY, TINY
+from ..runtime.budget import ITERATIONS, Budget, Limits
+from ..solution import STATIONARY_TOL, Residuals, Run, Status, judge, proven
 
 if TYPE_CHECKING:
     from ..problem import MarkovLagrangian
@@ -264,7 +262,7 @@ class IterationState(Protocol):
     """What the driver reads of an algorithm's state: arrays with one row per run, which `Iteration.advance` updates in place."""
 
     outcome: IntArray
-    """RUNNING, or how the run has ended (`kernels/common/rows.py`)."""
+    """RUNNING, or how the run has ended (`kernels/common.py`)."""
     iterations: IntArray
     """Steps done."""
     residuals: Array

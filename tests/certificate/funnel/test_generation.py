@@ -8,8 +8,8 @@ from infoplane.certificate.funnel.free import FreePosteriors, Pricing, without_t
 from infoplane.certificate.funnel.generation import cut_short, generate
 from infoplane.joint.joint import Support
 from infoplane.posterior.programme import Programme
-from infoplane.results import Status
 from infoplane.runtime.budget import Budget
+from infoplane.solution import Status
 
 
 def test_traces_of_letters_are_left_out():

@@ -8,7 +8,7 @@ import twins
 from batches import Stepped
 from battery import JOINTS
 from infoplane.joint.joint import Support
-from infoplane.solvers.shared.starts import random_encoder
+from infoplane.solvers.base import random_encoder
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.iterates import iterates, watched
 from recursions import problem_for

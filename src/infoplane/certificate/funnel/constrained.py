@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...encoder.encoder import EncoderView
 from ...information import Array
-from ...results import Residuals, Status
 from ...sampling.leakage import LeakageBound, leakage_bound
-from ...solution import Solution
+from ...solution import Residuals, Solution, Status
 
 if TYPE_CHECKING:
     from ...joint.joint import Joint

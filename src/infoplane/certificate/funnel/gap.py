@@ -21,8 +21,7 @@ from ...posterior.form import constant, scaled
 from ...posterior.merge_path import agglomerative_bottleneck
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian
-from ...runtime.budget import Budget
-from ..certificate import Limits
+from ...runtime.budget import Budget, Limits
 from .free import FreePosteriors
 from .generation import Outcome, generate
 

@@ -17,8 +17,8 @@ from ...formatting import counted
 from ...information import Array
 from ...kernels.funnel_proof.search import WORTH
 from ...posterior.programme import Point, Programme
-from ...results import Status
 from ...runtime.budget import Budget
+from ...solution import Status
 from ..challenge import disproven
 
 PIECE = 0.1

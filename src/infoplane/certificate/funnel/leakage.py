@@ -24,10 +24,8 @@ from ...posterior.form import constant, posteriors
 from ...posterior.merge_path import first_columns
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian, funnel
-from ...results import STATIONARY_TOL, TIE, Residuals, Run, Status, judge, proven
-from ...runtime.budget import Budget, Stopped
-from ...solution import finished
-from ..certificate import Limits
+from ...runtime.budget import Budget, Limits, Stopped
+from ...solution import STATIONARY_TOL, TIE, Residuals, Run, Status, finished, judge, proven
 from .constrained import ConstrainedFunnel
 from .free import FreePosteriors
 from .gap import simple_bound

@@ -28,9 +28,8 @@ from ...joint.joint import Support, check_joint
 from ...posterior.channel import EQUAL
 from ...posterior.programme import encoder_of, linear_programme, repaired
 from ...problem import MarkovLagrangian
-from ...results import Residuals, Run, Status
 from ...runtime.budget import Budget, Stopped
-from ...solution import finished
+from ...solution import Residuals, Run, Status, finished
 from .constrained import ConstrainedFunnel
 from .gap import simple_rounding
 

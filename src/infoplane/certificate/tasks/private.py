@@ -22,7 +22,7 @@ import numpy as np
 from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
 from ...joint.joint import Joint, Support
-from ...kernels.common.numerics import UNIT
+from ...kernels.common import UNIT
 from ...posterior.programme import encoder_of, linear_programme, repaired
 from ...posterior.task_columns import EdgeColumns, lowest_apart
 from ...posterior.task_form import TaskForm

@@ -33,6 +33,7 @@ from ...joint.joint import Joint, Support
 from ...kernels.partitions import cut_line, cut_sorted
 from ...posterior.merge_path import MergePath, agglomerative_bottleneck
 from ...problem import MarkovLagrangian
+from ..base import seed_sequence
 from ..job import Job, Seed
 from .partitions import (
     MERGING,
@@ -45,7 +46,6 @@ from .partitions import (
     restarted,
     restarts_within,
 )
-from .starts import seed_sequence
 
 
 @dataclass(frozen=True)

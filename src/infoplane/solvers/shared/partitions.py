@@ -18,8 +18,8 @@ from ...joint.joint import Joint, Support
 from ...kernels.partitions import HardClusters, LetterRows, move_letters
 from ...posterior.merge_path import merge_path
 from ...problem import MarkovLagrangian
+from ..base import SIZES, near_identity
 from ..job import Job
-from .starts import SIZES, near_identity
 
 
 class PartitionEffort(NamedTuple):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...information import Array, IntArray, entr
-from ...kernels.common.rows import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
+from ...kernels.common import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
 from ...posterior.task_form import TINY
 from ..base import Solver
 from ..job import STILL, Iteration, Job, PlainState

@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import UnsupportedProblemError
 from ...information import Array, IntArray, entr
 from ...joint.joint import Support
-from ...kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
+from ...kernels.common import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
 from ...posterior.task_form import TINY, TaskForm
 from ...problem import MarkovLagrangian
 from ...task_problem import TaskLagrangian

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...certificate.certificate import Limits
 from ...certificate.challenge import upheld
 from ...certificate.tasks.boxes import Asked, box_bound, search_boxes
 from ...certificate.tasks.columns import TaskOutcome, generate_any
@@ -24,11 +23,11 @@ from ...information import Array, entr
 from ...posterior.task_columns import missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
-from ...results import Run, proven
-from ..base import PathSolver
+from ...runtime.budget import Limits
+from ...solution import Run, proven
+from ..base import PathSolver, make_starts, seed_sequence
 from ..job import Job
 from ..shared.resizing import merged
-from ..shared.starts import make_starts, seed_sequence
 from .task_map import ServesTasks, form_of
 from .task_portfolio import TaskPortfolio, settled
 

@@ -23,8 +23,7 @@ from ...joint.joint import Joint
 from ...joint.mixing import target_weights, targets_of
 from ...joint.task_joint import TaskJoint
 from ...problem import FAMILIES
-from ...results import Status, Trace
-from ...solution import Solution
+from ...solution import Solution, Status, Trace
 from ...storage.files import to_json
 from ..drawing import GIVEN, groups, trace_lines
 

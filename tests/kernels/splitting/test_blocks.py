@@ -1,4 +1,4 @@
-"""The encoder block's argmin against its slow twin, or against the conditions that define it; its dual with many unknowns."""
+"""The argmins of both blocks against their slow twins, or the conditions that define them; the encoder's dual with many unknowns."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,13 @@ from infoplane.solvers.splitting.formulations import FORMULATIONS
 from interpreted import interpreted
 from moments import JOINTS, setting
 
-encoder = interpreted("splitting.encoder")
+blocks = interpreted("splitting.blocks")
+argmin_marginal = blocks.argmin_marginal
 
 
 def argmin_encoder(split, x, *rest):
     """The argmin, without multipliers to begin with."""
-    return encoder.argmin_encoder(split, np.full_like(x, np.nan), x, *rest)
+    return blocks.argmin_encoder(split, np.full_like(x, np.nan), x, *rest)
 
 
 @pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS)
@@ -79,7 +80,7 @@ def test_divergence_is_exact_for_small_and_large_steps():
     for size in (1e-9, 1e-5, 1e-3, 0.3):
         V = W * (1.0 + size * np.linspace(-1, 1, W.size).reshape(W.shape))
         V /= V.sum(0)
-        found = encoder.divergence_of(split, V, np.log(V), W, np.log(W))
+        found = blocks.divergence_of(split, V, np.log(V), W, np.log(W))
         ratio = (V - W) / W
         terms = W * np.where(np.abs(ratio) < 1e-4, ratio**2 / 2 - ratio**3 / 6, (1 + ratio) * np.log1p(ratio) - ratio)
         # Logarithms of W carry a rounding of 1e-16, which is all that limits the smallest steps.
@@ -90,7 +91,7 @@ HEART = JOINTS["heart"]
 
 
 def argmin(split, known, shares, x, s, c, W):
-    return encoder.dual_newton(split, known, np.zeros_like(W), -shares.a[1], x, s, c, W)
+    return blocks.dual_newton(split, known, np.zeros_like(W), -shares.a[1], x, s, c, W)
 
 
 def value_of(split, shares, V, x, s, c):
@@ -106,21 +107,21 @@ def test_the_product_is_the_matrix_of_second_differences_of_the_dual():
         e = np.exp(score - score.max(0))
         return m / c + (e / e.sum(0)) @ split.M
 
-    W, _ = encoder._dual(split.p_x, split.features, np.zeros_like(W), k, np.zeros_like(c), c, m)
+    W, _ = blocks._dual(split.p_x, split.features, np.zeros_like(W), k, np.zeros_like(c), c, m)
     d = np.random.default_rng(2).standard_normal(c.shape)
     slopes = (gradient(m + 1e-6 * d) - gradient(m - 1e-6 * d)) / 2e-6
-    np.testing.assert_allclose(encoder.hessian_product(split, W, k, c, d), slopes, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(blocks.hessian_product(split, W, k, c, d), slopes, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS)
 def test_conjugate_gradients_solve_the_system_that_is_written_down(joint):
     split, shares, W, _x, _s, c = setting("ib-2", joint, seed=3)
     k, gradient = -shares.a[1], np.random.default_rng(0).standard_normal(c.shape)
-    dense = encoder.newton_direction(split, W, k, c, gradient)
-    diagonal, ray = encoder._preconditioner(split, W, k, c)
-    found = encoder.conjugate_direction(split, W, k, c, diagonal, ray, gradient, 1e-10)
+    dense = blocks.newton_direction(split, W, k, c, gradient)
+    diagonal, ray = blocks._preconditioner(split, W, k, c)
+    found = blocks.conjugate_direction(split, W, k, c, diagonal, ray, gradient, 1e-10)
     np.testing.assert_allclose(found, dense, rtol=1e-7, atol=1e-9 * np.abs(dense).max())
-    early = encoder.conjugate_direction(split, W, k, c, diagonal, ray, gradient, 0.9)
+    early = blocks.conjugate_direction(split, W, k, c, diagonal, ray, gradient, 0.9)
     assert (early * gradient).sum() > 0  # a direction of descent, however early it ends
 
 
@@ -129,7 +130,7 @@ def test_many_unknowns_are_solved_like_few(monkeypatch):
     split, shares, W, x, s, c = setting("ib-2", HEART, seed=2, clusters=6)
     known = np.full_like(x, np.nan)
     dense = argmin(split, known, shares, x, s, c, W)
-    monkeypatch.setattr(encoder, "DENSE", 0)
+    monkeypatch.setattr(blocks, "DENSE", 0)
     exact = split._replace(inner_tol=1e-12)
     for _ in range(2):  # the second begins with the multipliers that the first one left
         np.testing.assert_allclose(argmin(exact, known, shares, x, s, c, W), dense, atol=1e-9)
@@ -139,4 +140,51 @@ def test_many_unknowns_are_solved_like_few(monkeypatch):
     assert 1e-7 < np.abs(rough - dense).max() < 0.05
     assert before - after > 0.9 * (before - best)
     gap = (c * ((rough - dense) @ split.M) ** 2).sum() ** 0.5
-    assert gap <= encoder.SHARE * (c * ((rough - W) @ split.M) ** 2).sum() ** 0.5
+    assert gap <= blocks.SHARE * (c * ((rough - W) @ split.M) ** 2).sum() ** 0.5
+
+
+@pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS)
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_marginal_step_meets_its_first_order_condition(formulation, joint):
+    split, shares, W, x, s, c = setting(formulation, joint)
+    v = argmin_marginal(split, x, s, c, W @ split.M)
+    assert v.min() > 0
+    np.testing.assert_allclose(v.sum(0), 1.0, atol=1e-14)
+    slope = -shares.h * (np.log(v) + 1.0) + c * (v - x) - s
+    np.testing.assert_allclose(slope - slope.mean(0), 0.0, atol=1e-9)
+    if (shares.h > 0).any():  # the concave prox takes the branch on which the row is convex
+        assert (c - shares.h / v)[:, shares.h > 0].min() > 0
+
+
+@pytest.mark.parametrize("formulation", ["ib-1", "pf-2"])
+def test_entropy_prox_is_its_slow_twin(formulation):
+    split, shares, W, x, s, c = setting(formulation, JOINTS["paper"], seed=3)
+    v = argmin_marginal(split, x, s, c, W @ split.M)
+    for j in range(v.shape[1]):
+        expected = twins.entropy_prox(-shares.h[j], x[:, j], s[:, j], c[:, j])
+        np.testing.assert_allclose(v[:, j], expected, atol=1e-11)
+
+
+def test_bregman_term_of_admm_ib_pulls_towards_the_old_marginal():
+    split, shares, W, x, s, c = setting("ib-1", JOINTS["paper"], proximal=0.7)
+    old = W @ split.M
+    v = argmin_marginal(split, x, s, c, old)
+    expected = twins.entropy_prox(-shares.h[0] + 0.7, x[:, 0], s[:, 0] + 0.7 * (np.log(old[:, 0]) + 1.0), c[:, 0])
+    np.testing.assert_allclose(v[:, 0], expected, atol=1e-11)
+
+
+def test_concave_prox_without_interior_root_raises_that_rows_penalty_or_empties_it():
+    split, _shares, W, x, s, c = setting("ib-1v", JOINTS["paper"], adaptive=True)
+    c[:] = 0.7  # gamma / c = 0.43 is the least mass on the convex branch: three rows need more than there is
+    before = c.copy()
+    v = argmin_marginal(split, x, s, c, W @ split.M)
+    assert (c >= before).all()
+    assert (c > before).any()
+    np.testing.assert_allclose(v.sum(0), 1.0, atol=1e-14)
+    fixed = split._replace(kappa=0.0)
+    v = argmin_marginal(fixed, x, s, before, W @ split.M)
+    assert 1 <= (v == 0).sum() <= 2
+    np.testing.assert_allclose(v.sum(0), 1.0, atol=1e-14)
+    hopeless = np.full_like(c, 0.2)
+    v = argmin_marginal(fixed, x, s, hopeless, W @ split.M)
+    assert sorted(v[:, 0]) == [0.0, 0.0, 1.0]
