@@ -19,7 +19,6 @@ from .errors import InvalidOptionError
 from .formatting import SHOWN_ROWS, counted, html_facts, html_note, html_page, html_table, label_text, rounded
 from .information import Array, PlanePoint, Result, bits
 from .joint.joint import Joint, Support
-from .joint.mixing import is_mixed
 from .joint.tables import sealed
 from .sampling.held_out import caution_of
 
@@ -550,7 +549,7 @@ class Solution(Result, EncoderView):
                 ("I(S;Z)", f"{rounded(bits(self.isz))} bits not hidden"),
             ]
         whole = ("I(Y;Z)", f"{rounded(bits(self.iyz))} bits of I(X;Y) = {rounded(bits(joint.mutual_information))}")
-        if not is_mixed(joint) or not self.has_encoder:
+        if not joint.is_mixed or not self.has_encoder:
             return [whole]
         return [whole, *((f"I({name};Z)", f"{rounded(bits(nats))} bits") for name, nats in self.by_target.items())]
 

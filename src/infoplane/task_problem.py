@@ -19,7 +19,6 @@ import numpy as np
 from .checks import number
 from .errors import InvalidOptionError
 from .information import Array, encoder_entropies
-from .joint.mixing import roles
 from .joint.tables import dense
 from .problem import Family, MarkovLagrangian
 
@@ -116,7 +115,7 @@ class TaskLagrangian(MarkovLagrangian):
         """The problem with its gamma: if none was given, `SMALL` times the squared maximal correlation of X and what is kept."""
         if self.gamma is not None:
             return self
-        kept, _ = roles(joint)
+        kept, _ = joint.roles()
         P = dense(joint.p_xy[:, kept.columns] / kept.weight)
         P = P[joint.p_x > 0.0][:, joint.p_y[kept.columns] > 0.0]
         root_x, root_u = np.sqrt(P.sum(axis=1)), np.sqrt(P.sum(axis=0))
@@ -125,7 +124,7 @@ class TaskLagrangian(MarkovLagrangian):
 
     def weights(self, joint: Joint) -> Array:
         """For every letter y of the joint the weight of p(y) H(Z|Y = y) in L: keep or -hide, over the half that each has of the mass."""
-        kept, hidden = roles(joint)
+        kept, hidden = joint.roles()
         found = np.empty(joint.shape[1])
         found[kept.columns], found[hidden.columns] = self.keep / kept.weight, -self.hide / hidden.weight
         return found

@@ -23,7 +23,6 @@ from ..checks import cap_in_nats, listed, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits
 from ..joint.joint import Joint, Support
-from ..joint.mixing import target_informations
 from ..joint.task_joint import TaskJoint
 from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
@@ -295,7 +294,7 @@ def _capped(
 
 def _informations(form: TaskForm, W: Array) -> tuple[float, float]:
     """I(U;Z) and I(S;Z) of an encoder of the classes, as they are reported."""
-    found = list(target_informations(form.whole.joint, form.whole.lift(form.expanded(W))).values())
+    found = list(form.whole.joint.target_informations(form.whole.lift(form.expanded(W))).values())
     return found[0], found[1]
 
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
-from ..joint.mixing import roles
 from ..kernels.task_proof.descents import descend
 from ..task_problem import TaskLagrangian
 from .form import Letters, dobrushin
@@ -33,7 +32,7 @@ class TaskForm:
         self.letters = Letters(support)
         merged = self.letters.support
         self.p_x = merged.p_x
-        kept, hidden = roles(support.joint)
+        kept, hidden = support.joint.roles()
         seen = np.flatnonzero(support.y)
         self.T_u, self.T_s = (
             np.ascontiguousarray(merged.T[np.isin(seen, target.columns)] / target.weight) for target in (kept, hidden)
