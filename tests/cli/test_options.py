@@ -4,11 +4,14 @@ import dataclasses
 import subprocess
 import sys
 
+import click
 import numpy as np
 import pytest
 
 import infoplane as ip
 from infoplane.cli import options
+from infoplane.cli.app import infoplane
+from infoplane.cli.flags import Request
 from infoplane.problem import FAMILIES
 from infoplane.runtime import budget
 from infoplane.solvers import registry
@@ -19,8 +22,15 @@ def test_options_come_from_the_solvers_fields(run):
     said = run("solve", "--help")
     for flag in ("--step", "--penalty", "--relaxation", "--criterion", "--max-cells", "--max-seconds"):
         assert f"  {flag} " in said.out
-    for flag in options.IN_PYTHON.keys() - {"--tol"}:
-        assert f"  {flag} " not in said.out
+    hidden = [
+        field.name
+        for cls in options.CLASSES
+        for field in dataclasses.fields(cls)
+        if options.in_python(options.flag_of(field.name))
+    ]
+    assert hidden
+    for name in {*hidden} - {"tol"}:
+        assert f"  {options.flag_of(name)} " not in said.out
     words = " ".join(said.out.split())
     assert "For drs, ib-1, ib-2, ...: alpha, 0 < alpha <= 2; 1 is ADMM, 2 is Peaceman-Rachford." in words
     assert "For --certify: most cells that branch and bound may open, for each parameter." in words
@@ -31,7 +41,7 @@ def test_options_come_from_the_solvers_fields(run):
 def test_every_field_is_an_option_or_marked_as_pythons(solver):
     for field in dataclasses.fields(solver):
         flag = options.flag_of(field.name)
-        assert options.has_option(solver, field.name) != (flag in options.IN_PYTHON)
+        assert options.has_option(solver, field.name) != bool(options.in_python(flag))
 
 
 def test_every_family_is_a_problem_with_its_own_options(run):
@@ -44,30 +54,38 @@ def test_every_family_is_a_problem_with_its_own_options(run):
 
 
 def test_problems_and_families_are_those_of_the_library():
-    nothing = dict.fromkeys(options.PROBLEM_OPTIONS)
-    made = options.make_problem("generalised-bottleneck", {**nothing, "gamma": 0.3, "a": 0.5})
+    def asked(problem, **given):
+        nothing = dict.fromkeys((*options.PROBLEM_OPTIONS, "grid", "grid_values"))
+        return Request(problem=problem, notation="gamma", **(nothing | given))
+
+    made = options.make_problem(asked("generalised-bottleneck", gamma=0.3, a=0.5))
     assert made == ip.generalised_bottleneck(0.3, 0.5)
-    assert options.make_problem("lagrangian", {**nothing, "rho": (1, -1, 1)}) == ip.MarkovLagrangian(1, -1, 1)
-    family, parameters, problems = options.make_family("funnel", {"a": None}, (0.5, 20.0, 5), None)
+    assert options.make_problem(asked("lagrangian", rho=(1, -1, 1))) == ip.MarkovLagrangian(1, -1, 1)
+    family, parameters, problems = options.make_family(asked("funnel", grid=(0.5, 20.0, 5)))
     assert family(2.0) == ip.funnel(2.0)
     np.testing.assert_array_equal(parameters, np.geomspace(0.5, 20, 5))
     assert problems == [ip.funnel(beta) for beta in parameters]
-    assert options.make_family("funnel", {"a": None}, None, None)[1] is None
+    assert options.make_family(asked("funnel"))[1] is None
+
+
+def of_a_solver(**given):
+    """What is asked of a solver and a proof, nothing but what is given."""
+    command = infoplane.get_command(click.Context(infoplane), "solve")
+    return Request(**{parameter.name: None for parameter in command.params} | given)
 
 
 def test_a_solver_is_chosen_only_if_something_was_asked():
-    nothing = {"penalty": None, "relaxation": None}
-    assert options.choose(None, nothing) is None
-    assert options.choose(None, {**nothing, "penalty": 2.0}) == ip.DouglasRachford(penalty=2.0)
-    assert options.choose("ib-1", nothing) == ip.DouglasRachford("ib-1")
+    assert options.choose(of_a_solver()) is None
+    assert options.choose(of_a_solver(penalty=2.0)) == ip.DouglasRachford(penalty=2.0)
+    assert options.choose(of_a_solver(solver="ib-1")) == ip.DouglasRachford("ib-1")
 
 
 def test_the_limits_of_a_proof_leave_the_solvers_options_with_certify_only():
-    given = {"penalty": 2.0, "max_cells": 5, "max_seconds": None}
-    assert options.make_proof(None, given) == ProofOptions()
-    assert given["max_cells"] == 5
-    assert options.make_proof(1e-3, given) == ProofOptions(1e-3, max_cells=5)
-    assert given == {"penalty": 2.0}
+    given = {"penalty": 2.0, "max_cells": 5}
+    assert options.make_proof(of_a_solver(**given)) == ProofOptions()
+    assert options.solver_options(of_a_solver(**given)) == given
+    assert options.make_proof(of_a_solver(**given, certify=1e-3)) == ProofOptions(1e-3, max_cells=5)
+    assert options.solver_options(of_a_solver(**given, certify=1e-3)) == {"penalty": 2.0}
 
 
 def test_python_without_docstrings_has_the_same_options():

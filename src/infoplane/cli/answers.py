@@ -17,16 +17,16 @@ from ..storage.store import StoreStatus, read_store, readable, store_status
 from ..sweep.progress import bar, duration
 from ..sweep.sweep import resume as go_on
 from . import options, output
-from .flags import ARCHIVES, COUNT, PATH, Number, as_json, option, written
+from .flags import COUNT, Request, as_json, command, option, written
 from .frontier import exit_unless_good, files, present, resumable
-from .options import Source
-from .output import NOT_CONVERGED, interruptible
+
+STORE = click.argument("store", type=click.Path(path_type=Path))
 
 
-@click.command()
-@click.argument("store", type=PATH)
+@command()
+@STORE
 @as_json
-def status(store: Path, as_json: bool) -> None:
+def status(asked: Request) -> None:
     r"""Show how far the sweep in STORE has come, while it runs or afterwards; nothing is written.
 
     \b
@@ -34,8 +34,8 @@ def status(store: Path, as_json: bool) -> None:
       infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
       infoplane status heart.db
     """
-    found = store_status(store)
-    if as_json:
+    found = store_status(asked.store)
+    if asked.as_json:
         facts = dataclasses.asdict(found)
         manifest = facts.pop("manifest")
         # Numbers whose names in `StoreStatus` do not say their unit, or that follow from others.
@@ -46,7 +46,7 @@ def status(store: Path, as_json: bool) -> None:
         }
         output.print_json({**readable(manifest, manifest["grid"]), **facts, **units})
         return
-    output.print_facts(f"{store}", lines(found))
+    output.print_facts(f"{asked.store}", lines(found))
 
 
 def lines(found: StoreStatus) -> list[tuple[str, str]]:
@@ -76,24 +76,14 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
     return facts
 
 
-@click.command()
-@click.argument("store", type=PATH)
+@command()
+@STORE
 @options.plugin
 @option("--engine", str, "Where runs go, as in infoplane frontier.  [default: threads]", metavar="NAME")
 @files
 @options.threads
 @as_json
-@click.pass_context
-def resume(
-    context: click.Context,
-    /,
-    store: Path,
-    engine: str | None,
-    out: Path | None,
-    plot: Path | None,
-    report: Path | None,
-    as_json: bool,
-) -> None:
+def resume(asked: Request) -> None:
     r"""Go on with the sweep in STORE until it is complete, and show it as infoplane frontier does.
 
     Data, problem, grid, solver, options and seed are those of the command that began it; the store has recorded them.
@@ -103,32 +93,31 @@ def resume(
       infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
       infoplane resume heart.db --report heart.html
     """
-    before = store_status(store)
+    before = store_status(asked.store)
     problem = before.manifest["family"].replace("_", "-")
     output.note(f"{before.runs:,} of {before.total_runs:,} runs were done before.")
     with (
-        interruptible() as interruption,
-        output.one_line_warnings(),
-        resumable(store),
+        output.at_work() as interruption,
+        resumable(asked.store),
         bar(before.total_parameters, problem, lines=True) as tell,
     ):
-        found = go_on(store, engine=engine, progress=tell)
-    present(found, Source(str(store)).title, problem, before.manifest["seed"], (out, plot, report), as_json)
+        found = go_on(asked.store, engine=asked.engine, progress=tell)
+    present(found, options.Source(str(asked.store)).title, problem, before.manifest["seed"], asked)
     if not found.complete:
-        output.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
-        context.exit(interruption.code)
-    exit_unless_good(context, found, before.manifest["certify_nats"])
+        said = f"Interrupted: all finished runs are in {asked.store}; the same command goes on."
+        output.end(interruption.code, said)
+    exit_unless_good(found, before.manifest["certify_nats"])
 
 
-@click.command()
-@click.argument("store", type=PATH)
+@command()
+@STORE
 @written(
     "--out",
-    ARCHIVES,
+    "archive",
     "Every run of the finished parameters, as .csv, .parquet, or .npz with the encoders and traces of the best.",
     required=True,
 )
-def export(store: Path, out: Path) -> None:
+def export(asked: Request) -> None:
     r"""Write the runs of STORE to a file; of a sweep that is not complete, those of the parameters that are.
 
     \b
@@ -137,32 +126,29 @@ def export(store: Path, out: Path) -> None:
       infoplane export heart.db --out frontier.csv
       infoplane export heart.db --out frontier.npz
     """
-    found = read_store(store)
+    found = read_store(asked.store)
     said = f": {counted(len(found), 'run')} of {counted(len(found.best_rows()), 'parameter')}"
-    output.write_frontier(found, out, said)
+    output.write_frontier(found, asked.out, said)
     if found.reused is not None:
         output.note(f"{found.reused} The file has every run as it ended; Frontier.best() puts them together.")
     if not found.complete:
-        left = store_status(store)
+        left = store_status(asked.store)
         output.note(f"The sweep is not complete: {left.runs:,} of {left.total_runs:,} runs are done.")
 
 
-@click.command()
-@click.argument("answer", type=PATH)
+@command()
+@click.argument("answer", type=click.Path(path_type=Path))
 @option(
     "--gap",
-    Number(),
+    float,
     "What counts as certified: the largest distance of a loss to its bound.",
     default=1e-6,
     metavar="NATS",
 )
 @option("--max-cells", COUNT, "Cells that one proof may take.", default=1_000_000)
-@option("--max-seconds", Number(), "Seconds that one proof may take.", default=60.0)
+@option("--max-seconds", float, "Seconds that one proof may take.", default=60.0)
 @as_json
-@click.pass_context
-def verify(
-    context: click.Context, /, answer: Path, gap: float, max_cells: int, max_seconds: float, as_json: bool
-) -> None:
+def verify(asked: Request) -> None:
     r"""Check ANSWER, an .npz file of solve or frontier with --out: recompute every number and prove every bound again.
 
     The checker shares no code with the solvers and proofs that made the file, and uses NumPy only; it needs p(x,y), the
@@ -175,9 +161,9 @@ def verify(
       infoplane solve heart --gamma 0.2 --certify --out answer.npz
       infoplane verify answer.npz
     """
-    found = check(answer, gap=gap, max_cells=max_cells, max_seconds=max_seconds)
+    found = check(asked.answer, **asked.of(("gap", "max_cells", "max_seconds")))
     good = passed(found)
-    if as_json:
+    if asked.as_json:
         output.print_json({"verified": good, "findings": [finding_record(one) for one in found]})
     else:
         for one in found:
@@ -186,7 +172,7 @@ def verify(
         others = f"; {left_out} without an encoder left out" if left_out else ""
         output.say(f"{sum(one.verdict.good for one in found)} of {counted(len(found), 'run')} verified{others}")
     if not good:
-        context.exit(NOT_CONVERGED)
+        click.get_current_context().exit(output.NOT_CONVERGED)
 
 
 def finding_record(one: RunCheck) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from ..errors import (
     StoreWriteError,
 )
 from ..formatting import did_you_mean, shown_lines
-from .output import INTERRUPTED, BadData, CannotWrite, Interrupted, Refused, interruptible
+from .output import BAD_DATA, CANNOT_WRITE, INTERRUPTED, USAGE, Ended, interruptible
 
 COMMANDS = {
     "solve": "solve",
@@ -106,15 +106,15 @@ class Commands(click.Group):
         except click.BadParameter as error:
             raise _with_the_nearest(error) from None
         except (InvalidJointError, InvalidEncoderError, InvalidAnswerError, InvalidMechanismError) as error:
-            raise BadData(str(error)) from error
+            raise Ended(str(error), BAD_DATA) from error
         except StoreWriteError as error:
-            raise CannotWrite(str(error)) from error
+            raise Ended(str(error), CANNOT_WRITE) from error
         except InfoplaneError as error:
-            raise Refused(str(error)) from error
+            raise Ended(str(error), USAGE) from error
         except MemoryError as error:
-            raise Refused("there is not enough memory for this; try fewer --starts or --clusters.") from error
+            raise Ended("there is not enough memory for this; try fewer --starts or --clusters.", USAGE) from error
         except KeyboardInterrupt as error:
-            raise Interrupted("interrupted before there was a result.", code) from error
+            raise Ended("interrupted before there was a result.", code) from error
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
         """Parse the command line."""
@@ -151,7 +151,8 @@ def _said_safely() -> Iterator[None]:
             raise  # the reader of the output has seen enough, which click answers without a word
         except OSError as error:
             where = error.filename or "standard output"
-            raise CannotWrite(f"{where}: {error.strerror or error}. Make room, or name another file.") from error
+            said = f"{where}: {error.strerror or error}. Make room, or name another file."
+            raise Ended(said, CANNOT_WRITE) from error
     except click.ClickException as error:
         error.__dict__["message"] = shown_lines(error.message)
         raise
@@ -159,13 +160,13 @@ def _said_safely() -> Iterator[None]:
 
 def _explained(error: click.NoSuchOption) -> click.NoSuchOption:
     """The error, with what to do if Python has the option and the command line has not."""
-    from .options import IN_PYTHON
+    from .options import in_python
 
-    said = IN_PYTHON.get(error.option_name)
+    said = in_python(error.option_name)
     sweeps = error.ctx is not None and any(option.name == "grid" for option in error.ctx.command.params)
     if sweeps and error.option_name in ("--gamma", "--beta"):
         message = f"{error.message} Parameters are swept here: give --grid LOW:HIGH:COUNT, or one to infoplane solve."
-    elif said is None:
+    elif not said:
         return error
     else:
         message = f"{error.message} It is an option of a solver in Python only: {said}."

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -19,7 +18,7 @@ from ..table.measures import held_out_attack
 from ..table.mechanism import Mechanism
 from ..view.pages import audit_page
 from . import output
-from .flags import PAGES, Number, as_json, bins, columns, complete_rows, option, switch, written
+from .flags import Request, as_json, bins, columns, command, complete_rows, option, switch, written
 from .tables import read_frame
 
 OF_X = ("utility", "utility of the best release")
@@ -33,14 +32,14 @@ class Fitted(NamedTuple):
     joint: Joint
 
 
-@click.command()
+@command()
 @click.argument("original")
 @click.argument("released")
 @columns("--hide", "Columns of ORIGINAL that are the secret.  [default: the mechanism's]")
 @bins
 @complete_rows
-@written("--report", PAGES, "A page for a reviewer to sign, .html.")
-@option("--max-seconds", Number(), "For the certified utility of the best release; 0 leaves it out.", default=10.0)
+@written("--report", "page", "A page for a reviewer to sign, .html.")
+@option("--max-seconds", float, "For the certified utility of the best release; 0 leaves it out.", default=10.0)
 @switch(
     "--attack",
     "Also learn the secret from half of the rows by boosted trees, and guess it for the others; needs the extra [sklearn].",
@@ -57,19 +56,7 @@ class Fitted(NamedTuple):
     "The rows of ORIGINAL are others than those that the release was made from; the bound for the population is smaller then.",
 )
 @as_json
-def audit(
-    original: str,
-    released: str,
-    hide: tuple[str, ...],
-    bins: Mapping[str, int | str],
-    missing: Literal["error", "category"],
-    report: Path | None,
-    max_seconds: float,
-    attack: bool,
-    gain_file: str | None,
-    other_records: bool,
-    as_json: bool,
-) -> None:
+def audit(asked: Request) -> None:
     r"""What does RELEASED tell about the columns --hide of ORIGINAL?
 
     RELEASED is a mechanism, .json of infoplane release, or a table with a row for each row of ORIGINAL, in the same order, made by
@@ -84,26 +71,28 @@ def audit(
       infoplane audit people.csv released.csv --hide sex,race
     """
     said: list[str] = []
+    released, attack = asked.released, asked.attack
     is_table = not released.lower().endswith(".json")
     if is_table:
-        joint, encoder, frame, seen = of_table(original, released, hide, bins, missing)
+        joint, encoder, frame, seen = of_table(asked)
     else:
         mechanism = read_mechanism(Path(released))
         said += [f"What the mechanism says of itself: {mechanism.note}."] if mechanism.note else []
-        joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
+        joint, encoder, frame = of_mechanism(asked, mechanism)
         seen = mechanism.apply(frame) if attack else None
-    encoder = encoder if other_records else Fitted(encoder, joint)
-    gain = None if gain_file is None else read_gain(gain_file, joint)
-    found = audited(joint, encoder, gain=gain, max_seconds=0.0 if is_table else max_seconds)
+    encoder = encoder if asked.other_records else Fitted(encoder, joint)
+    gain = None if asked.gain_file is None else read_gain(asked.gain_file, joint)
+    found = audited(joint, encoder, gain=gain, max_seconds=0.0 if is_table else asked.max_seconds)
     if is_table:
         found = found.drop(index=list(OF_X), errors="ignore")
     if attack:
         found = attacked(found, seen, frame[list(joint.y_names)])
-    output.write_page(report, lambda: audit_page(joint, encoder, found, f"Audit of {Path(released).name}", said))
-    if as_json:
+    name = Path(released).name
+    output.write_page(asked.report, lambda: audit_page(joint, encoder, found, f"Audit of {name}", said))
+    if asked.as_json:
         output.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})
     else:
-        show(found, Path(released).name, joint)
+        show(found, name, joint)
 
 
 def read_gain(path: str, joint: Joint) -> Any:
@@ -133,17 +122,15 @@ def attacked(found: Any, seen: Any, secret: Any) -> Any:
     return pd.concat([found, measured([("held-out attacker", done.share, f"{done}.")])])
 
 
-def of_mechanism(
-    original: str, mechanism: Mechanism, hide: tuple[str, ...], bins: Any, missing: Any
-) -> tuple[Joint, Any, Any]:
+def of_mechanism(asked: Request, mechanism: Mechanism) -> tuple[Joint, Any, Any]:
     """The joint of the mechanism's columns, in its own bins, with the secret; p(z|x) of each x; and the rows."""
-    feature, secret = mechanism.features[0], hide or mechanism.target
+    feature, secret = mechanism.features[0], asked.hide or mechanism.target
     for name in secret:
         if name in feature.columns:
             raise InvalidOptionError(f"the secret {name!r} is itself what the mechanism releases.")
-    edges = feature.edges
-    frame = read_frame(original, (*feature.columns, *secret), [*edges, *bins])
-    joint = Joint.from_frame(frame, list(feature.columns), list(secret), bins={**bins, **edges}, missing=missing)
+    bins = {**asked.bins, **feature.edges}
+    frame = read_frame(asked.original, (*feature.columns, *secret), [*bins])
+    joint = Joint.from_frame(frame, list(feature.columns), list(secret), bins=bins, missing=asked.missing)
     encoder = mechanism.encoder_for(joint)
     if unmet := mechanism.unknown(frame).get(feature.name):
         output.note(
@@ -152,16 +139,15 @@ def of_mechanism(
     return joint, encoder, frame
 
 
-def of_table(
-    original: str, released: str, hide: tuple[str, ...], bins: Any, missing: Any
-) -> tuple[Joint, Any, Any, Any]:
+def of_table(asked: Request) -> tuple[Joint, Any, Any, Any]:
     """The joint of what is released with the secret, row by row; what is released is told as it is; and both tables."""
     import pandas as pd
 
+    hide = list(asked.hide)
     if not hide:
         raise click.UsageError("name the columns of ORIGINAL that are the secret with --hide.")
-    frame = read_frame(original, hide, [*bins])
-    seen = read_frame(released)
+    frame = read_frame(asked.original, hide, [*asked.bins])
+    seen = read_frame(asked.released)
     for name in hide:
         if name in seen.columns:
             raise InvalidOptionError(f"the secret {name!r} is a column of the released table.")
@@ -169,8 +155,8 @@ def of_table(
         raise InvalidOptionError(
             f"RELEASED must have a row for each of the {len(frame):,} rows of ORIGINAL, in the same order; found {len(seen):,}."
         )
-    rows = pd.concat([seen, frame[list(hide)]], axis=1)
-    joint = Joint.from_frame(rows, list(seen.columns), list(hide), bins=bins, missing=missing)
+    rows = pd.concat([seen, frame[hide]], axis=1)
+    joint = Joint.from_frame(rows, list(seen.columns), hide, bins=asked.bins, missing=asked.missing)
     return joint, np.eye(joint.shape[0]), frame, seen
 
 

@@ -6,7 +6,6 @@ The curve rises like a square root from a cap of 0, where the slope beta is infi
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -21,14 +20,11 @@ from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..problem import funnel
 from ..runtime.budget import Limits
-from ..solvers.job import RunOptions
 from ..sweep.progress import working
 from ..view.drawing import save_figure
 from ..view.pictures import plot_caps
-from . import output
-from .flags import flag_of
-from .options import Source, check_both
-from .output import NOT_CONVERGED, Interruption, interruptible
+from . import options, output
+from .flags import Request, flag_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,20 +35,13 @@ NO_CAPS = ("grid", "grid_values", "points", "store", "engine", "transitions", "r
 """Options of a sweep that have no meaning under caps."""
 
 
-def solve_one(
-    joint: Joint | TaskJoint,
-    cap: float,
-    confidence: float | None,
-    certify: float | None,
-    settings: RunOptions,
-    limits: dict[str, Any],
-    interruption: Interruption,
-) -> Capped:
-    """The most informative release whose leakage is at most the cap, in bits: in this table or, with confidence, in the population."""
-    nats, tol = cap * NATS_PER_BIT, certify or Limits.tol
+def solve_one(joint: Joint | TaskJoint, asked: Request, interruption: output.Interruption) -> Capped:
+    """The most informative release whose leakage is at most the cap: in this table or, with confidence, in the population."""
+    nats, tol, confidence = asked.max_leakage_bits * NATS_PER_BIT, asked.certify or Limits.tol, asked.confidence
+    limits = options.proof_limits(asked)
     if isinstance(joint, TaskJoint):
         with working("solving", lines=True):
-            return task_at_leakage(joint, nats, clusters=settings.clusters, tol=tol, **limits)
+            return task_at_leakage(joint, nats, clusters=asked.clusters, tol=tol, **limits)
     funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
     interruption.check()
     found: Capped
@@ -60,7 +49,7 @@ def solve_one(
         if confidence is None:
             found = funnel_at_leakage(joint, nats, tol=tol, **limits)
         else:
-            found = funnel_at_leakage(joint, nats, confidence=confidence, rng=settings.rng, **limits)
+            found = funnel_at_leakage(joint, nats, confidence=confidence, rng=asked.seed, **limits)
     return found
 
 
@@ -98,59 +87,42 @@ def record(found: Capped, cap: float | None) -> dict[str, Any]:
     }
 
 
-def frontier_of_caps(
-    context: click.Context,
-    source: Source,
-    keep: tuple[str, ...],
-    hide: tuple[str, ...],
-    problem: str,
-    caps: tuple[float, ...],
-    certify: float | None,
-    clusters: int | None,
-    limits: dict[str, Any],
-    out: Path | None,
-    plot: Path | None,
-    as_json: bool,
-) -> None:
+def frontier_of_caps(source: options.Source, asked: Request) -> None:
     """Print, write and draw the best release under each cap."""
-    if wrong := [name for name in NO_CAPS if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]:
+    given = click.get_current_context().get_parameter_source
+    if wrong := [name for name in NO_CAPS if given(name) is ParameterSource.COMMANDLINE]:
         raise click.UsageError(
             f"--max-leakage-bits takes the place of a grid of parameters: leave out {', '.join(map(flag_of, wrong))}."
         )
-    check_both(keep, hide)
-    if not keep and (problem != funnel.name or clusters is not None):
+    options.check_both(asked)
+    if not asked.keep and (asked.problem != funnel.name or asked.clusters is not None):
         raise click.UsageError(
             "--max-leakage-bits goes with --problem funnel, or with --keep and --hide and then --clusters."
         )
-    if out is not None and out.suffix == ".npz":
+    if asked.out is not None and asked.out.suffix == ".npz":
         raise click.UsageError("--out has a row for each cap: .csv or .parquet; found .npz.")
-    nats, tol = [cap * NATS_PER_BIT for cap in caps], certify or Limits.tol
-    joint = source.load(keep, hide)
+    caps, limits = asked.max_leakage_bits, options.proof_limits(asked) | {"tol": asked.certify or Limits.tol}
+    nats = [cap * NATS_PER_BIT for cap in caps]
+    joint = source.load(asked.keep, asked.hide)
     found: list[Any]
-    with (
-        interruptible(awaits_an_answer=True) as interruption,
-        output.one_line_warnings(),
-        working("solving and proving", lines=True),
-    ):
-        if keep:
-            found = list(task_curve(joint, nats, clusters=clusters, tol=tol, **limits))
+    with output.at_work(awaits_an_answer=True) as interruption, working("solving and proving", lines=True):
+        if asked.keep:
+            found = list(task_curve(joint, nats, clusters=asked.clusters, **limits))
         else:
-            found = list(funnel_curve(joint, nats, tol=tol, **limits))
+            found = list(funnel_curve(joint, nats, **limits))
     frame = as_frame(found, caps)
-    output.write_table(frame, out)
-    output.write(plot, lambda path: save_figure(plot_caps(frame, source.title), path))
-    if as_json:
+    output.write_table(frame, asked.out)
+    output.write(asked.plot, lambda path: save_figure(plot_caps(frame, source.title), path))
+    if asked.as_json:
         output.print_json({"caps": frame.to_dict("records")})
     else:
         show(frame, source.title)
     if interruption.seen:
-        output.note("Interrupted: these are the best releases found by then, each within its cap.")
-        context.exit(interruption.code)
-    if certify is not None and not frame.certified.all():
-        output.note(
-            f"Not certified: {int((~frame.certified).sum())} of {len(frame)} caps; {tol:g} nats were asked for."
-        )
-        context.exit(NOT_CONVERGED)
+        said = "Interrupted: these are the best releases found by then, each within its cap."
+        output.end(interruption.code, said)
+    if asked.certify is not None and not frame.certified.all():
+        missed = f"{int((~frame.certified).sum())} of {len(frame)} caps; {limits['tol']:g} nats were asked for."
+        output.end(output.NOT_CONVERGED, f"Not certified: {missed}")
 
 
 def as_frame(found: list[Any], caps: tuple[float, ...]) -> pd.DataFrame:
@@ -177,21 +149,17 @@ def show(frame: pd.DataFrame, title: str) -> None:
     """The table."""
     kept, told = (f"I({name[1].upper()};Z)" for name in frame.columns[1:3])
     sampled, population = bool(frame.population_bits.notna().all()), f"population: {told}\nat most"
-    made = output.TextTable(
-        f"The most that a release of {title} keeps under each cap",
-        (
-            "cap\n[bits]",
-            f"{kept}\n[bits]",
-            f"{told}\n[bits]",
-            f"proven: {kept}\nat most",
-            population,
-            "|Z|",
-            "beta",
-            "certified",
-        ),
-        left=("certified",),
-        hidden=() if sampled else (population,),
+    columns = (
+        "cap\n[bits]",
+        f"{kept}\n[bits]",
+        f"{told}\n[bits]",
+        f"proven: {kept}\nat most",
+        population,
+        "|Z|",
+        "beta",
     )
+    title, hidden = f"The most that a release of {title} keeps under each cap", () if sampled else (population,)
+    made = output.TextTable(title, (*columns, "certified"), left=("certified",), hidden=hidden)
     for row in frame.itertuples(index=False):
         numbers = [f"{number:.6f}" for number in row[:5]]
         made.add_row(*numbers, str(row.clusters), f"{row.beta:.4g}", "yes" if row.certified else "no")

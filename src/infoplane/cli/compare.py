@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
-import click
 import numpy as np
 
 from ..errors import InvalidOptionError
@@ -19,10 +17,9 @@ from ..sweep.compare import bounded, candidates, compared, run_each
 from ..sweep.grid import natural_range
 from ..sweep.progress import bar, working
 from . import options, output
-from .flags import PICTURES, as_json, flag_of, taken, written
+from .flags import Request, as_json, command, flag_of, written
 from .frontier import exit_unless_good, write
 from .options import Source, joint_options
-from .output import interruptible
 
 GAP = "gap to bound\n[nats]"
 COLUMNS = (
@@ -42,31 +39,18 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 """What a narrow terminal can do without, in this order."""
 
 
-@click.command(cls=options.Listing)
+@command(cls=options.Listing)
 @joint_options
 @options.family_of_problems
 @options.several_solvers
 @options.plugin
 @options.run_options
 @options.certify
-@written("--plot", PICTURES, "Picture of all on one plane: .png, .svg or .pdf.")
+@written("--plot", "picture", "Picture of all on one plane: .png, .svg or .pdf.")
 @options.notation
 @options.threads
 @as_json
-@click.pass_context
-def compare(
-    context: click.Context,
-    /,
-    problem: str,
-    grid: tuple[float, float, int] | None,
-    grid_values: tuple[float, ...] | None,
-    solvers: tuple[tuple[str, ...], ...],
-    certify: float | None,
-    plot: Path | None,
-    notation: str,
-    as_json: bool,
-    **rest: Any,
-) -> None:
+def compare(asked: Request) -> None:
     r"""Run several solvers on the same parameters and starts of JOINT, and compare loss, convergence and time.
 
     JOINT is given as in infoplane solve. An option such as --penalty goes to every solver that has it. A star marks the
@@ -82,34 +66,32 @@ def compare(
       infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
       infoplane compare heart --plugin mysolvers:Mine --solver mine,accelerated
     """
-    source, settings, fixed = Source.of(rest), options.make_run(rest), taken(rest, options.FIXED)
-    family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
-    names = list(dict.fromkeys(name for group in solvers for name in group)) or candidates(problems)
-    proof = options.make_proof(certify, rest)
-    chosen = {name: resolve(_configured(name, names, rest), *problems) for name in names}
-    if certify is not None:
-        prover, _ = runner_and_prover(None, problems, proof)
+    source, settings, problem = Source.of(asked), options.make_run(asked), asked.problem
+    family, parameters, problems = options.make_family(asked)
+    names = list(dict.fromkeys(name for group in asked.solvers for name in group)) or candidates(problems)
+    given = options.solver_options(asked)
+    chosen = {name: resolve(_configured(name, names, given), *problems) for name in names}
+    if asked.certify is not None:
+        prover, _ = runner_and_prover(None, problems, options.make_proof(asked))
         chosen[prover.name] = prover
     names = list(chosen)
     joint = source.load()
-    with interruptible() as interruption, output.one_line_warnings():
+    with output.at_work() as interruption:
         if parameters is None:
             with working("range of the grid", lines=True) as heard:
                 parameters = np.geomspace(*natural_range(joint, family, heard), options.PROBLEMS[problem].points or 0)
-            output.note(
-                f"{options.range_text(problem, parameters, notation)}, {len(parameters)} points spaced geometrically"
-            )
+            output.note(f"{options.range_text(asked, parameters)}, {len(parameters)} points spaced geometrically")
         options.prepare(problems[0], interruption, *chosen.values())
         found = run_each(joint, family, parameters, chosen, settings, partial(bar, lines=True))
-    if certify is not None:
-        found = bounded(found, certify)
+    if asked.certify is not None:
+        found = bounded(found, asked.certify)
     together = Frontier(
         joint, [run for one in found.values() for run in one.runs], complete=all(one.complete for one in found.values())
     )
     rows = compared(found)
     if together.runs:
-        write(together, source.title, None, plot, notation=notation)
-    if as_json:
+        write(together, source.title, None, asked.plot, notation=asked.notation)
+    if asked.as_json:
         output.print_json(
             {
                 "problem": problem,
@@ -123,21 +105,19 @@ def compare(
         )
     elif rows:
         title = f"{problem.replace('-', ' ')} of {source.title}: {counted(len(names), 'solver')}"
-        output.print_table(as_table(rows, title, options.PROBLEMS[problem].notation(notation)), EXPENDABLE)
+        output.print_table(as_table(rows, title, options.PROBLEMS[problem].notation(asked.notation)), EXPENDABLE)
     if not together.complete:
-        output.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
-        context.exit(interruption.code)
-    exit_unless_good(context, together, certify)
+        output.end(interruption.code, f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
+    exit_unless_good(together, asked.certify)
 
 
 def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
     """A solver with those of the options that it has; an option that none of the solvers has is refused."""
-    for key, value in given.items():
-        if value is not None and not any(options.has_option(SOLVERS[one], key) for one in names):
+    for key in given:
+        if not any(options.has_option(SOLVERS[one], key) for one in names):
             raise InvalidOptionError(f"none of {', '.join(names)} has an option {flag_of(key)}.")
-    return options.configured(
-        name, {key: value for key, value in given.items() if options.has_option(SOLVERS[name], key)}
-    )
+    own = {key: value for key, value in given.items() if options.has_option(SOLVERS[name], key)}
+    return options.configured(name, own)
 
 
 def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> output.TextTable:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 import click
 
@@ -19,25 +19,12 @@ from ..table.compare_releases import compare_releases as compared
 from ..table.mechanism import Mechanism
 from ..view.drawing import save_figure
 from . import output
-from .flags import (
-    PICTURES,
-    TABLES,
-    ColumnNames,
-    Number,
-    Numbers,
-    Whole,
-    as_json,
-    bins,
-    columns,
-    complete_rows,
-    option,
-    written,
-)
+from .flags import BITS, COLUMNS, Request, as_json, bins, columns, command, complete_rows, numbers, option, written
 from .release import about_the_table, nats_of, read_joint
 from .tables import read_frame
 
 
-@click.command()
+@command()
 @click.argument("data")
 @click.argument("mechanisms", nargs=-1)
 @columns("--x", "Columns to release, by commas.", name="columns", required=True)
@@ -46,10 +33,10 @@ from .tables import read_frame
 @bins
 @complete_rows
 @option(
-    "--max-leakage-bits", Numbers(least=0.0), "Our best release for each of these caps on I(S;Z).", metavar="BITS,..."
+    "--max-leakage-bits", numbers(least=0.0), "Our best release for each of these caps on I(S;Z).", metavar="BITS,..."
 )
-@option("--max-lift-bits", Number(least=0.0), "Cap on log p(s|z)/p(s) of our releases, both sides.", metavar="BITS")
-@option("--drop", ColumnNames(), "The release of --x without these columns; may be repeated.", multiple=True)
+@option("--max-lift-bits", BITS, "Cap on log p(s|z)/p(s) of our releases, both sides.", metavar="BITS")
+@option("--drop", COLUMNS, "The release of --x without these columns; may be repeated.", multiple=True)
 @option(
     "--levels",
     str,
@@ -58,32 +45,14 @@ from .tables import read_frame
     multiple=True,
     metavar="COL:N,...|COL:TABLE",
 )
-@option("--merge", Numbers(), "Values merged to so many by Merge-Two.", metavar="N,...")
-@written("--out", TABLES, "A row for each release, .csv or .parquet.")
-@written("--plot", PICTURES, "Utility against leakage and against the worst lift: .png, .svg or .pdf.")
-@option("--seed", Whole(min=0), "Of our search.", default=0)
-@option("--max-seconds", Number(), "Of each search.", default=60.0)
+@option("--merge", numbers(), "Values merged to so many by Merge-Two.", metavar="N,...")
+@written("--out", "table", "A row for each release, .csv or .parquet.")
+@written("--plot", "picture", "Utility against leakage and against the worst lift: .png, .svg or .pdf.")
+@option("--seed", int, "Of our search.", default=0)
+@option("--max-seconds", float, "Of each search.", default=60.0)
 @output.escape_formulas
 @as_json
-def compare_releases(
-    data: str,
-    mechanisms: tuple[str, ...],
-    columns: tuple[str, ...],
-    hide: tuple[str, ...],
-    keep: tuple[str, ...],
-    bins: Mapping[str, int | str],
-    missing: Literal["error", "category"],
-    max_leakage_bits: tuple[float, ...] | None,
-    max_lift_bits: float | None,
-    drop: tuple[tuple[str, ...], ...],
-    levels: tuple[str, ...],
-    merge: tuple[float, ...] | None,
-    out: Path | None,
-    plot: Path | None,
-    seed: int,
-    max_seconds: float,
-    as_json: bool,
-) -> None:
+def compare_releases(asked: Request) -> None:
     r"""Put releases of DATA on one plane: what each keeps of --x, what it tells of --hide on average and at worst, and which to take.
 
     MECHANISMS are .json files of infoplane release; a column that one of them cuts into bins is cut in the same way here, unless --bin says
@@ -95,36 +64,34 @@ def compare_releases(
       infoplane compare-releases heart.csv --x risk_factors --hide outcome --max-leakage-bits 0.001,0.01 --merge 4,8 --plot plane.png
       infoplane compare-releases people.csv m.json --x age,job --hide sex --drop age --levels age:8,4,2 --levels job:jobs.csv
     """
-    read = {path: read_mechanism(path) for path in mechanisms}
-    _, joint = read_joint(data, columns, hide, keep, {**_edges(read, columns), **bins}, missing)
+    read = {path: read_mechanism(path) for path in asked.mechanisms}
+    _, joint = read_joint(asked, {**_edges(read, asked.columns), **asked.bins})
     of_x = joint.hide if isinstance(joint, TaskJoint) else joint
-    lift = nats_of(max_lift_bits)
+    caps, lift = asked.max_leakage_bits or (), nats_of(asked.max_lift_bits)
+    search = partial(release_mechanism, joint, max_lift=lift, rng=asked.seed, max_seconds=asked.max_seconds)
     releases: dict[str, Any] = dict(read)
     with output.one_line_warnings(), working("solving and proving", lines=True):
-        for cap in max_leakage_bits or (() if lift is None else (None,)):
-            said = ", ".join(
-                f"{what} {number:g}"
-                for what, number in (("I(S;Z)", cap), ("lift", max_lift_bits))
-                if number is not None
-            )
-            releases[f"best, {said}"] = release_mechanism(joint, nats_of(cap), lift, rng=seed, max_seconds=max_seconds)
+        for cap in caps or (() if lift is None else (None,)):
+            both = (("I(S;Z)", cap), ("lift", asked.max_lift_bits))
+            said = ", ".join(f"{what} {number:g}" for what, number in both if number is not None)
+            releases[f"best, {said}"] = search(max_leakage=nats_of(cap))
         found = compared(
             joint,
             releases,
-            dropped=drop,
-            levels=dict(_levels(of_x, one) for one in levels),
-            merged=[int(k) if k.is_integer() else k for k in merge or ()],  # type: ignore[misc]
+            dropped=asked.drop,
+            levels=dict(_levels(of_x, one) for one in asked.levels),
+            merged=[int(k) if k.is_integer() else k for k in asked.merge or ()],
         )
     frame = found.to_frame()
-    advice = [found.advice(nats_of(cap), lift) for cap in max_leakage_bits or ()] or [found.advice(max_lift=lift)]
-    output.write_table(frame, out)
-    output.write(plot, lambda path: save_figure(found.plot(), path))
-    if as_json:
+    advice = [found.advice(nats_of(cap), lift) for cap in caps] or [found.advice(max_lift=lift)]
+    output.write_table(frame, asked.out)
+    output.write(asked.plot, lambda path: save_figure(found.plot(), path))
+    if asked.as_json:
         output.print_json({"releases": frame.to_dict("records"), "advice": advice})
         return
     kept = f"I({found.kept};Z)\n[bits]"
     made = output.TextTable(
-        f"Releases of {', '.join(columns)}, hiding {', '.join(hide)}",
+        f"Releases of {', '.join(asked.columns)}, hiding {', '.join(asked.hide)}",
         ("release", kept, "I(S;Z)\n[bits]", "worst lift\n[bits]", "smallest\ngroup", "dominated by"),
         left=("release", "dominated by"),
     )

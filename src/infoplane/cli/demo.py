@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -22,16 +23,15 @@ from ..sweep.sweep import sweep
 from ..view.drawing import save_figure
 from ..view.plot import plot_planes
 from . import options, output
-from .flags import PATH, PICTURES, TABLES, as_json, check_target, made_directory, option, switch, written
+from .flags import Request, as_json, check_target, command, made_directory, option, switch, written
 from .frontier import EXPENDABLE, as_table
-from .output import interruptible
 
 
-@click.command()
+@command()
 @click.argument("name", required=False)
-@written("--out", TABLES, "The records of NAME, one row each, .csv or .parquet.")
+@written("--out", "table", "The records of NAME, one row each, .csv or .parquet.")
 @as_json
-def datasets(name: str | None, out: Path | None, as_json: bool) -> None:
+def datasets(asked: Request) -> None:
     r"""List the built-in joints: their names can be given as JOINT to the other commands. Or write the records of one.
 
     \b
@@ -39,11 +39,11 @@ def datasets(name: str | None, out: Path | None, as_json: bool) -> None:
       infoplane datasets
       infoplane datasets heart --out heart.csv
     """
-    if name is not None or out is not None:
-        write_records(name, out)
+    if asked.name is not None or asked.out is not None:
+        write_records(asked.name, asked.out)
         return
     loaded = [(data, data.load()) for data in built_in.REGISTRY.values()]
-    if as_json:
+    if asked.as_json:
         output.print_json(
             {
                 "datasets": [
@@ -120,11 +120,10 @@ FULL = (DemoSweep("bottleneck", 16, 16, 20_000), DemoSweep("funnel", 12, 8, 20_0
 QUICK = (DemoSweep("bottleneck", 6, 4, 5_000), DemoSweep("funnel", 6, 4, 5_000))
 
 
-@click.command()
-@option("--out", PATH, f"Directory for {PICTURE}  [default: the current one]", default=Path(), show_default=False)
+@command()
+@option("--out", Path, f"Directory for {PICTURE}  [default: the current one]", default=Path(), show_default=False)
 @switch("--quick", "A coarser grid and fewer starts: a few seconds.")
-@click.pass_context
-def demo(context: click.Context, /, out: Path, quick: bool) -> None:
+def demo(asked: Request) -> None:
     r"""Bottleneck and funnel frontiers of the built-in heart data: two tables and a picture of both information planes.
 
     X is which of four risk factors a heart failure patient has, Y is sex and death. The bottleneck compresses X and
@@ -134,30 +133,21 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
     Example:
       infoplane demo --out pictures
     """
-    target = out / PICTURE
-    made_directory(out)
-    check_target(target, "--out", PICTURES)
+    target = asked.out / PICTURE
+    made_directory(asked.out)
+    check_target(target, "--out", "picture")
     began = time.perf_counter()
     joint = heart()
     output.note(f"{joint}")
     planes: list[tuple[str, Frontier]] = []
     complete = True
-    with interruptible() as interruption, output.one_line_warnings():
-        for part in QUICK if quick else FULL:
+    with output.at_work() as interruption:
+        for part in QUICK if asked.quick else FULL:
             family = FAMILIES[part.problem]
             options.prepare(family.member(), interruption, part.solver)
             with bar(part.points, part.problem) as tell:
-                found = sweep(
-                    joint,
-                    family,
-                    None,
-                    part.solver,
-                    points=part.points,
-                    starts=part.starts,
-                    max_iter=part.max_iter,
-                    rng=0,
-                    progress=tell,
-                )
+                limits: dict[str, Any] = {"points": part.points, "starts": part.starts, "max_iter": part.max_iter}
+                found = sweep(joint, family, None, part.solver, **limits, rng=0, progress=tell)
             if found.runs:
                 output.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
                 planes.append((TITLES[part.problem], found))
@@ -167,8 +157,7 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
         draw(planes, target)
         output.say(f"wrote {target}")
     if not complete:
-        output.note("Interrupted: the rest of the demo was not run.")
-        context.exit(interruption.code)
+        output.end(interruption.code, "Interrupted: the rest of the demo was not run.")
     output.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")
 
 

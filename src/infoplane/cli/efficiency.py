@@ -22,10 +22,9 @@ from ..systems.given import read_systems, systems_of
 from ..systems.measures import capacity_prior
 from ..view.plot import plot_planes
 from . import options, output
-from .flags import PICTURES, TABLES, Number, Whole, as_json, option, written
+from .flags import Request, as_json, command, option, written
 from .frontier import report_page
 from .options import CAPACITY, Source, joint_options
-from .output import NOT_CONVERGED, interruptible
 from .tables import header_of, read_encoder
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ NAMES = {
 DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_posterior_form]
 
 
-@click.command()
+@command()
 @joint_options
 @click.argument("systems", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @option("--problem", click.Choice(DISTANCES), "Which frontier.", default=DISTANCES[0])
@@ -63,46 +62,25 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
     "Column with counts or probabilities  [default: count, weight or p, if there; else 1 a row]",
     metavar="COL",
 )
-@option("--max-solves", Whole(min=0), "Most parameters solved for a system.", default=MAX_SOLVES)
-@option("--accuracy", Number(), "To which epsilon is found.", default=TOL, metavar="NATS")
+@option("--max-solves", int, "Most parameters solved for a system.", default=MAX_SOLVES)
+@option("--accuracy", float, "To which epsilon is found.", default=TOL, metavar="NATS")
 @option(
     "--bootstrap",
-    Whole(min=0),
+    int,
     "Experiments drawn anew from the counts of namings, for 95% intervals and a test of optimality; 200 will do  [default: none]",
     default=0,
     show_default=False,
 )
-@option("--seed", Whole(min=0), "Seed of these experiments.", default=0)
+@option("--seed", int, "Seed of these experiments.", default=0)
 @options.certify
-@written("--out", TABLES, "The table, as .csv or .parquet.")
-@written("--plot", PICTURES, "Picture of the systems over the frontier: .png, .svg or .pdf.")
+@written("--out", "table", "The table, as .csv or .parquet.")
+@written("--plot", "picture", "Picture of the systems over the frontier: .png, .svg or .pdf.")
 @report_page
 @output.escape_formulas
 @options.notation
 @options.threads
 @as_json
-@click.pass_context
-def efficiency(
-    context: click.Context,
-    /,
-    systems: Path,
-    problem: str,
-    system: str | None,
-    item: tuple[str, ...],
-    word: str | None,
-    weight: str | None,
-    max_solves: int,
-    accuracy: float,
-    bootstrap: int,
-    seed: int,
-    certify: float | None,
-    out: Path | None,
-    plot: Path | None,
-    report: Path | None,
-    notation: str,
-    as_json: bool,
-    **rest: Any,
-) -> None:
+def efficiency(asked: Request) -> None:
     r"""How far is each system from the frontier of JOINT: its I(X;Z), I(Y;Z), the trade-off that it comes closest to, and the loss there.
 
     SYSTEMS is a table, .csv, .tsv or .parquet, with one row per naming: whose it is, the item x, the word z, and how many
@@ -123,57 +101,45 @@ def efficiency(
       infoplane efficiency heart trials.csv --bootstrap 200 --notation beta
       infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify
     """
-    source, proof = Source.of(rest), options.make_proof(certify, rest)
-    by_capacity = source.prior == CAPACITY
+    source, problem = Source.of(asked), asked.problem
+    by_capacity, is_counted = source.prior == CAPACITY, asked.bootstrap > 0
     joint = (replace(source, prior=None) if by_capacity else source).load()
-    counted = bootstrap > 0
-    named = namings(joint, systems, system, item, word, weight, counts=counted)
+    named = namings(joint, asked, counts=is_counted)
     if by_capacity:
-        joint = joint.with_prior(capacity_prior(named, counts=counted))
-    read = read_systems(joint, named, counts=counted)
-    family = options.PROBLEMS[problem]
-    with interruptible(), output.one_line_warnings(), working("placing systems", lines=True):
-        placed = place(KnownCurve(joint, family), read, tol=accuracy, max_solves=max_solves, proof=proof)
-        if counted:
-            placed = placed.with_noise(bootstrap, np.random.default_rng(seed))
-    written = family.notation(notation)
-    write(placed, source.title, out, plot, report, notation)
-    if as_json:
+        joint = joint.with_prior(capacity_prior(named, counts=is_counted))
+    read = read_systems(joint, named, counts=is_counted)
+    family, limits = options.PROBLEMS[problem], {"tol": asked.accuracy, "max_solves": asked.max_solves}
+    with output.at_work(), working("placing systems", lines=True):
+        placed = place(KnownCurve(joint, family), read, **limits, proof=options.make_proof(asked))
+        if is_counted:
+            placed = placed.with_noise(asked.bootstrap, np.random.default_rng(asked.seed))
+    write(placed, source.title, asked)
+    if asked.as_json:
         rows = placed.to_frame().drop(columns="optimum").to_dict("records")
         output.print_json(
             {"problem": problem, "prior": source.prior_said(joint), **output.joint_record(joint), "systems": rows}
         )
     else:
         title = f"{problem} efficiency on {source.title}; p(x): {source.prior_said(joint)}"
-        output.print_table(as_table(placed, title, written), EXPENDABLE)
-    exit_unless_proven(context, placed, certify)
+        output.print_table(as_table(placed, title, family.notation(asked.notation)), EXPENDABLE)
+    exit_unless_proven(placed, asked.certify)
 
 
-def namings(
-    joint: Joint,
-    path: Path,
-    system: str | None,
-    item: tuple[str, ...],
-    word: str | None,
-    weight: str | None,
-    *,
-    counts: bool = False,
-) -> dict[str, Any]:
+def namings(joint: Joint, asked: Request, *, counts: bool) -> dict[str, Any]:
     """Every system of a table of namings, or of a file that ``solve --out`` wrote, as a frame of p(z|x), or of counts."""
+    path, item, roles = asked.systems, asked.item, asked.of(("system", "word", "weight"))
     is_archive = path.suffix.lower() == ".npz"
     header = [] if is_archive else header_of(path)
     shares = [*joint.x_names, *(f"z{z}" for z in range(len(header) - len(joint.x_names)))]
-    if is_archive or (header == shares and not any((system, word, weight, *item))):
+    if is_archive or (header == shares and not any((*roles.values(), *item))):
         if counts:
             raise click.UsageError(f"--bootstrap needs counts of namings; {path.name} holds an encoder, p(z|x).")
         return encoders_in(path, joint)
     items = item or (joint.x_names if all(name in header for name in joint.x_names) else _first("item", header))
     if not items:
         raise click.UsageError(f"{path.name}: name the column of items with --item, {alternatives('item', header)}.")
-    chosen = {
-        role: given or next(iter(_first(role, [name for name in header if name not in items])), None)
-        for role, given in (("system", system), ("word", word), ("weight", weight))
-    }
+    others = [name for name in header if name not in items]
+    chosen = {role: given or next(iter(_first(role, others)), None) for role, given in roles.items()}
     if chosen["word"] is None:
         raise click.UsageError(f"{path.name}: name the column of words with --word, {alternatives('word', header)}.")
     by = () if chosen["system"] is None else (chosen["system"],)
@@ -210,21 +176,10 @@ EXPENDABLE = (
 def as_table(placed: Placements, title: str, written: Notation) -> output.TextTable:
     """One row per system; bits."""
     sampled = (f"{written.name}\n95%", "epsilon\n95%", "optimal,\np")
-    columns = (
-        "system",
-        "|Z|",
-        "I(X;Z)\n[bits]",
-        "I(Y;Z)\n[bits]",
-        written.name,
-        sampled[0],
-        "epsilon\n[bits]",
-        *sampled[1:],
-        "proven from\n[bits]",
-        "proven to\n[bits]",
-        "gNID",
-        "solves",
-    )
-    hidden: tuple[str, ...] = () if any(math.isfinite(one.high) for one in placed.placed) else ("proven to\n[bits]",)
+    plane, proven = ("I(X;Z)\n[bits]", "I(Y;Z)\n[bits]"), ("proven from\n[bits]", "proven to\n[bits]")
+    trade_off = (written.name, sampled[0], "epsilon\n[bits]", *sampled[1:])
+    columns = ("system", "|Z|", *plane, *trade_off, *proven, "gNID", "solves")
+    hidden: tuple[str, ...] = () if any(math.isfinite(one.high) for one in placed.placed) else proven[1:]
     if all(one.noise is None for one in placed.placed):
         hidden += sampled
     made = output.TextTable(title, columns, left=("system",), hidden=hidden)
@@ -253,25 +208,23 @@ def as_table(placed: Placements, title: str, written: Notation) -> output.TextTa
     return made
 
 
-def write(
-    placed: Placements, title: str, out: Path | None, plot: Path | None, report: Path | None, notation: str
-) -> None:
+def write(placed: Placements, title: str, asked: Request) -> None:
     """Write the files that were asked for."""
-    frame = placed.to_frame()
-    output.write_table(frame.drop(columns="optimum"), out)
+    frame, notation = placed.to_frame(), asked.notation
+    output.write_table(frame.drop(columns="optimum"), asked.out)
     planes = [(f"{placed.curve.family.title.capitalize()} of {title}", placed.frontier)]
-    output.write(plot, partial(plot_planes, planes, systems=frame, notation=notation))
+    output.write(asked.plot, partial(plot_planes, planes, systems=frame, notation=notation))
     whole = f"{planes[0][0]} with {counted(len(frame), 'given system')}"
-    output.write(report, lambda path: placed.with_systems().report(path, title=whole, notation=notation))
+    output.write(asked.report, lambda path: placed.with_systems().report(path, title=whole, notation=notation))
 
 
-def exit_unless_proven(context: click.Context, placed: Placements, certify: float | None) -> None:
+def exit_unless_proven(placed: Placements, certify: float | None) -> None:
     """Exit code 4 if epsilon was not found to the accuracy asked for, or a proof was asked for and has not reached its gap."""
     loose = [one for one in placed.placed if certify is not None and not one.high - one.epsilon <= certify]
     if loose:
         worst = max(loose, key=lambda one: one.high - one.epsilon)
-        output.note(
+        output.end(
+            output.NOT_CONVERGED,
             f"Not certified: epsilon of {len(loose)} of {len(placed)} systems. The widest, {worst.system.name}, may be "
-            f"{worst.high - worst.epsilon:.1e} nats more; {certify:g} was asked for."
+            f"{worst.high - worst.epsilon:.1e} nats more; {certify:g} was asked for.",
         )
-        context.exit(NOT_CONVERGED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -17,44 +17,30 @@ from ..table.encoded_feature import OUTPUTS
 from ..table.mechanism import Mechanism
 from ..view.pages import encoding_page
 from . import output
-from .flags import COUNT, PAGES, PATH, TABLES, Number, Whole, as_json, columns, option, switch, written
+from .flags import COUNT, Request, as_json, columns, command, option, switch, written
 from .release import keyed, read_key, write_released
 from .tables import read_frame
 
 
-@click.command()
+@command()
 @click.argument("table")
 @columns("--columns", "Columns to encode, separated by commas.", required=True)
 @option("--target", str, "The column whose values the groups shall predict.", required=True, metavar="COL")
 @columns("--numbers", "Those of --columns that are numbers: they are cut into intervals.")
 @option("--clusters", COUNT, "The most groups of a column.  [default: what the records support]")
-@option("--gamma", Number(), "Instead: the bottleneck's trade-off.")
-@option("--max-bits", Number(), "Instead: the most bits H(Z) of a group's number.", metavar="B")
-@option("--min-relevance", Number(), "Instead: the share of I(X;Y) to keep, with fewest groups.", metavar="SHARE")
+@option("--gamma", float, "Instead: the bottleneck's trade-off.")
+@option("--max-bits", float, "Instead: the most bits H(Z) of a group's number.", metavar="B")
+@option("--min-relevance", float, "Instead: the share of I(X;Y) to keep, with fewest groups.", metavar="SHARE")
 @option("--output", click.Choice(OUTPUTS), "What a column becomes.", name="kind", default="cluster")
 @switch("--product", "Encode all --columns together, as one.")
 @option("--min-count", COUNT, "Categories with fewer rows are one, called other.", default=1)
-@written("--out", TABLES, "The table with encoded columns, .csv or .parquet.", required=True)
-@written("--model", (".json",), "The groups as .json, for infoplane apply; nothing in it is run.")
-@written("--mapping", TABLES, "Every category with its group and p(y|z), as .csv or .parquet.")
-@written("--report", PAGES, "What the groups hold, as one .html page.")
+@written("--out", "table", "The table with encoded columns, .csv or .parquet.", required=True)
+@written("--model", "model", "The groups as .json, for infoplane apply; nothing in it is run.")
+@written("--mapping", "table", "Every category with its group and p(y|z), as .csv or .parquet.")
+@written("--report", "page", "What the groups hold, as one .html page.")
 @output.escape_formulas
 @as_json
-def encode(
-    table: str,
-    columns: tuple[str, ...],
-    target: str,
-    numbers: tuple[str, ...],
-    clusters: int | None,
-    kind: str,
-    product: bool,
-    out: Path,
-    model: Path | None,
-    mapping: Path | None,
-    report: Path | None,
-    as_json: bool,
-    **points: Any,
-) -> None:
+def encode(asked: Request) -> None:
     r"""Put the values of columns of TABLE into few groups that keep what predicts --target.
 
     TABLE is .csv (also .gz), .parquet, .feather, .xlsx, .jsonl or sqlite:///file.db?table, a row a record. In --out every row is encoded
@@ -70,32 +56,33 @@ def encode(
     """
     from ..table.bottleneck_encoder import BottleneckEncoder
 
-    for name in numbers:
+    table, columns, target = asked.table, asked.columns, asked.target
+    for name in asked.numbers:
         if name not in columns:
             raise InvalidOptionError(f"--numbers must be among --columns; found {name!r}.")
     if target in columns:
         raise InvalidOptionError(f"--target {target!r} is among --columns: it would predict itself.")
-    frame = read_frame(table, (*columns, target), numbers)
+    frame = read_frame(table, (*columns, target), asked.numbers)
     if frame[target].isna().any():
         row = int(frame[target].isna().to_numpy().argmax())
         raise InvalidJointError(
             f"{table}: column {target!r} must have a value in every row; found none in row {row + 1} after the header."
         )
-    categories = [name for name in columns if name not in numbers]
-    encoder = BottleneckEncoder(
-        clusters, **points, output=kind, product=product, categorical_features=categories
-    ).set_output(transform="pandas")
+    categories = [name for name in columns if name not in asked.numbers]
+    points = asked.of(("gamma", "max_bits", "min_relevance", "product", "min_count"))
+    encoder = BottleneckEncoder(asked.clusters, **points, output=asked.kind, categorical_features=categories)
+    encoder.set_output(transform="pandas")
     try:
         encoded = encoder.fit_transform(frame[list(columns)], frame[target].astype(str).to_numpy())
     except ValueError as error:  # scikit-learn's, of rows that cannot be encoded
         raise error if isinstance(error, InvalidOptionError) else InvalidJointError(f"{table}: {error}") from error
     made = in_place(frame, list(columns), encoded)
-    output.write_table(made, out, f": {counted(len(made), 'row')}, each encoded by the others")
+    output.write_table(made, asked.out, f": {counted(len(made), 'row')}, each encoded by the others")
     mechanism = Mechanism.of_encoder(encoder, target)
-    output.write(model, partial(write_mechanism, mechanism))
-    output.write_table(encoder.mapping_.assign(category=encoder.mapping_.category.map(label_text)), mapping)
-    output.write_page(report, lambda: encoding_page(encoder, target).encode("utf-8", "backslashreplace"))
-    if as_json:
+    output.write(asked.model, partial(write_mechanism, mechanism))
+    output.write_table(encoder.mapping_.assign(category=encoder.mapping_.category.map(label_text)), asked.mapping)
+    output.write_page(asked.report, lambda: encoding_page(encoder, target).encode("utf-8", "backslashreplace"))
+    if asked.as_json:
         output.print_json(record(encoder, target, len(frame)))
     else:
         show(encoder, target)
@@ -146,11 +133,11 @@ def show(encoder: Any, target: str) -> None:
     output.print_table(made)
 
 
-@click.command()
-@click.argument("model", type=PATH)
+@command()
+@click.argument("model", type=click.Path(path_type=Path))
 @click.argument("rows")
-@written("--out", TABLES, "ROWS with their groups, .csv or .parquet.", required=True)
-@option("--seed", Whole(min=0), "Of a random mechanism; without it every call draws anew.")
+@written("--out", "table", "ROWS with their groups, .csv or .parquet.", required=True)
+@option("--seed", int, "Of a random mechanism; without it every call draws anew.")
 @keyed
 @option(
     "--unseen",
@@ -158,15 +145,7 @@ def show(encoder: Any, target: str) -> None:
     "Values never met: refused by their number, drawn as MODEL says of those, or left empty.  [default: error for a release]",
 )
 @output.escape_formulas
-def apply(
-    model: Path,
-    rows: str,
-    out: Path,
-    seed: int | None,
-    id_column: str | None,
-    key_file: Path | None,
-    unseen: Literal["error", "marginal", "suppress"] | None,
-) -> None:
+def apply(asked: Request) -> None:
     r"""Put ROWS through MODEL: its columns are replaced by their groups; of a release nothing but the released values is written.
 
     MODEL is a .json of infoplane encode (--model) or infoplane release (--mechanism). It is data, checked before it is used, and nothing in
@@ -180,12 +159,12 @@ def apply(
       infoplane apply groups.json new.csv --out new_encoded.csv
       infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
     """
-    key = read_key(id_column, key_file)
-    mechanism = read_mechanism(model)
-    frame = read_frame(rows, () if id_column is None else (id_column,))
-    ids = None if id_column is None else frame[id_column].tolist()
+    key, mechanism = read_key(asked), read_mechanism(asked.model)
+    frame = read_frame(asked.rows, () if asked.id_column is None else (asked.id_column,))
+    ids = None if asked.id_column is None else frame[asked.id_column].tolist()
     is_release = mechanism.kind == "release"
-    made = mechanism.apply(frame, rng=seed, ids=ids, key=key, unseen=unseen or ("error" if is_release else "marginal"))
+    unseen: Any = asked.unseen or ("error" if is_release else "marginal")
+    made = mechanism.apply(frame, rng=asked.seed, ids=ids, key=key, unseen=unseen)
     for name, count in mechanism.unknown(frame).items():
         output.note(f"{name}: {counted(count, 'row')} of {len(frame):,} with values that were never met")
     said = f": {counted(len(made), 'row')}"
@@ -194,7 +173,7 @@ def apply(
         made = made.astype(object)
         if len(mechanism.features) == 1 and (words := mechanism.features[0].descriptions):
             made["stands_for"] = made.iloc[:, 0].map(dict(zip(mechanism.features[0].clusters, words, strict=True)))
-        write_released(made, out, said, key)
+        write_released(made, asked.out, said, key)
     else:
         used = list(dict.fromkeys(name for feature in mechanism.features for name in feature.columns))
-        output.write_table(in_place(frame, used, made), out, said)
+        output.write_table(in_place(frame, used, made), asked.out, said)

@@ -3,6 +3,8 @@
 A number is called N or NUMBER, a default is in the help, columns are split at commas; a file that is to be written is looked at before any
 work: whether its ending is known, the place can be written to, and what it needs is installed. Python reads ``1_0`` as 10, and the digits
 of every script: a label, or a slip of the finger, would become a number without a word. Here neither is one.
+
+A command gets what it was asked as one record: ``asked.max_seconds`` is ``--max-seconds``.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ import csv
 import math
 import tempfile
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import click
@@ -34,12 +38,7 @@ def whole_number_of(text: str) -> int:
     return int(text)
 
 
-class Parsed(click.ParamType):  # type: ignore[type-arg]  # click says what one converts to since 8.4 only
-    """A value of an option that is more than click's own types."""
-
-
-Asked = click.Parameter | None
-Within = click.Context | None
+# -- types -------------------------------------------------------------------------------------------------------------
 
 
 class Number(click.types.FloatParamType):
@@ -48,116 +47,118 @@ class Number(click.types.FloatParamType):
     def __init__(self, least: float = -math.inf) -> None:
         self.least = least
 
-    def convert(self, value: Any, param: Asked, ctx: Within) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The text as a number; what is one already stays."""
         found = super().convert(_plain(self, value, param, ctx), param, ctx)
-        return _at_least(self.least, found, self, param, ctx)
+        if found < self.least:
+            self.fail(f"expected {self.least:g} or more, found {found:g}.", param, ctx)
+        return found
 
 
 class Whole(click.IntRange):
     """A whole number, from ``min`` on."""
 
-    def convert(self, value: Any, param: Asked, ctx: Within) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The text as a whole number; what is one already stays."""
         return super().convert(_plain(self, value, param, ctx), param, ctx)
 
 
-def _plain(kind: click.ParamType[Any], value: Any, param: Asked, ctx: Within) -> Any:
+def _plain(kind: click.ParamType[Any], value: Any, param: Any, ctx: Any) -> Any:
     if isinstance(value, str) and ("_" in value or not value.isascii()):
         kind.fail(f"{value!r} is not a number; write it in digits, without underscores.", param, ctx)
     return value
 
 
-class Numbers(Parsed):
-    """Numbers separated by commas, each from ``least`` on."""
+class Parsed(click.ParamType):  # type: ignore[type-arg]  # click says what one converts to since 8.4 only
+    """What ``read`` makes of a text; the sentence of its ValueError is a usage error."""
 
-    name = "NUMBERS"
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+        self.name, self.read = name, read
 
-    def __init__(self, count: int | None = None, least: float = -math.inf) -> None:
-        self.count, self.least = count, least
-
-    def convert(self, value: Any, param: Asked, ctx: Within) -> tuple[float, ...]:
-        """Each part as a number."""
-        if isinstance(value, tuple):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value; what is one already stays."""
+        if not isinstance(value, str):
             return value
-        parts = (_finite(part, self, param, ctx) for part in str(value).split(","))
-        numbers = tuple(_at_least(self.least, part, self, param, ctx) for part in parts)
-        if self.count is not None and len(numbers) != self.count:
-            self.fail(f"expected {self.count} numbers separated by commas, found {value!r}.", param, ctx)
-        return numbers
+        try:
+            return self.read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
-class Grid(Parsed):
-    """LOW:HIGH:COUNT, a geometric grid."""
-
-    name = "LOW:HIGH:COUNT"
-
-    def convert(self, value: Any, param: Asked, ctx: Within) -> tuple[float, float, int]:
-        """The two ends and the number of points."""
-        if isinstance(value, tuple):
-            return value
-        parts = str(value).split(":")
-        if len(parts) != 3:
-            self.fail(f"expected LOW:HIGH:COUNT such as 0.1:1:16, found {value!r}.", param, ctx)
-        low, high = (_finite(part, self, param, ctx) for part in parts[:2])
-        if not 0.0 < low <= high:
-            self.fail(f"expected 0 < LOW <= HIGH, found LOW = {low:g} and HIGH = {high:g}.", param, ctx)
-        if not (parts[2].strip().isdecimal() and parts[2].isascii()) or int(parts[2]) < 1:
-            self.fail(f"COUNT must be a positive whole number, found {parts[2]!r}.", param, ctx)
-        return low, high, int(parts[2])
-
-
-class NumberOr(Parsed):
-    """A number, or one of some words."""
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        self.words, self.name = words, "|".join((*words, "NUMBER"))
-
-    def convert(self, value: Any, param: Asked, ctx: Within) -> float | str:
-        """The word as it is, anything else as a number."""
-        return value if value in self.words else _finite(str(value), self, param, ctx)
-
-
-def _at_least(least: float, number: float, kind: click.ParamType[Any], param: Asked, ctx: Within) -> float:
-    if number < least:
-        kind.fail(f"expected {least:g} or more, found {number:g}.", param, ctx)
-    return number
-
-
-def _finite(text: str, kind: click.ParamType[Any], param: Asked, ctx: Within) -> float:
+def _finite(text: str) -> float:
     try:
         number = number_of(text)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        kind.fail(f"expected a finite number, found {text!r}.", param, ctx)
+        raise ValueError(f"expected a finite number, found {text!r}.")
     return number
 
+
+def numbers(count: int | None = None, least: float = -math.inf) -> Parsed:
+    """Numbers separated by commas, each from ``least`` on."""
+
+    def read(text: str) -> tuple[float, ...]:
+        found = tuple(map(_finite, text.split(",")))
+        if low := [number for number in found if number < least]:
+            raise ValueError(f"expected {least:g} or more, found {low[0]:g}.")
+        if count not in (None, len(found)):
+            raise ValueError(f"expected {count} numbers separated by commas, found {text!r}.")
+        return found
+
+    return Parsed("NUMBERS", read)
+
+
+def number_or(words: tuple[str, ...]) -> Parsed:
+    """A number, or one of some words."""
+    return Parsed("|".join((*words, "NUMBER")), lambda text: text if text in words else _finite(text))
+
+
+def _grid(text: str) -> tuple[float, float, int]:
+    parts = text.split(":")
+    if len(parts) != 3:
+        raise ValueError(f"expected LOW:HIGH:COUNT such as 0.1:1:16, found {text!r}.")
+    low, high = map(_finite, parts[:2])
+    if not 0.0 < low <= high:
+        raise ValueError(f"expected 0 < LOW <= HIGH, found LOW = {low:g} and HIGH = {high:g}.")
+    if not (parts[2].strip().isdecimal() and parts[2].isascii()) or int(parts[2]) < 1:
+        raise ValueError(f"COUNT must be a positive whole number, found {parts[2]!r}.")
+    return low, high, int(parts[2])
+
+
+GRID = Parsed("LOW:HIGH:COUNT", _grid)
+"""Two ends and a number of points: a geometric grid."""
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []))
+    if not names or not all(names):
+        raise ValueError(f"expected column names separated by commas, found {text!r}.")
+    return names
+
+
+COLUMNS = Parsed("COLS", _names)
+"""Names separated by commas; one that contains a comma is put in double quotes."""
+
+COUNT = Whole(min=1)
+BITS = Number(least=0.0)
+
+# -- options -----------------------------------------------------------------------------------------------------------
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
+KINDS: dict[Any, Any] = {int: Whole(min=0), float: Number(), Path: click.Path(path_type=Path)}
+"""Types by what they read."""
+
 METAVARS: dict[Any, str] = {bool: "true|false", Whole: "N", Number: "NUMBER"}
 """What a value is called in the help."""
-
-COUNT = Whole(min=1)
-
-PATH = click.Path(path_type=Path)
-
-TABLES = (".csv", ".parquet")
-"""Endings of tables that are written."""
-
-ARCHIVES = (*TABLES, ".npz")
-"""Endings of what `Frontier.load` may read again, and of tables."""
-
-PICTURES = (".png", ".svg", ".pdf")
-
-PAGES = (".html",)
 
 
 def option(flag: str, kind: Any, text: str, *, name: str | None = None, **more: Any) -> Decorator[Any]:
     """An option, ``--flag`` of some type, with its sentence; ``name`` is the argument's, if it is not the flag's."""
-    called = kind.name if isinstance(kind, NumberOr) else METAVARS.get(kind if isinstance(kind, type) else type(kind))
+    kind = KINDS.get(kind, kind)
+    called = kind.name if isinstance(kind, Parsed) else METAVARS.get(kind if isinstance(kind, type) else type(kind))
     more = {"metavar": called, "show_default": more.get("default") not in (None, ()), **more}
     return click.option(flag, *([] if name is None else [name]), type=kind, help=text, **more)
 
@@ -183,62 +184,81 @@ def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """The named options, taken out of a command's other options."""
-    return {name: options.pop(name) for name in names}
+class Request(SimpleNamespace):
+    """The arguments and options of a command by name."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+    def of(self, names: Any) -> dict[str, Any]:
+        """Some of them."""
+        return {name: getattr(self, name) for name in names}
 
 
-class ColumnNames(Parsed):
-    """Names separated by commas; a name that contains a comma is put in double quotes."""
+def command(
+    cls: type[click.Command] = click.Command, **more: Any
+) -> Callable[[Callable[[Request], None]], click.Command]:
+    """A command that gets what it was asked as one record."""
 
-    name = "COLS"
+    def decorate(function: Callable[[Request], None]) -> click.Command:
+        @wraps(function)
+        def call(**given: Any) -> None:
+            function(Request(**given))
 
-    def convert(self, value: Any, param: Asked, ctx: Within) -> tuple[str, ...]:
-        """The names."""
-        if isinstance(value, tuple):
-            return value
-        names = tuple(name.strip() for name in next(csv.reader([value], skipinitialspace=True), []))
-        if not names or not all(names):
-            self.fail(f"expected column names separated by commas, found {value!r}.", param, ctx)
-        return names
+        return click.command(cls=cls, **more)(call)
+
+    return decorate
 
 
 def columns(flag: str, text: str, *, name: str | None = None, required: bool = False) -> Decorator[Any]:
     """An option that names columns; none, unless it is ``required``."""
     more: dict[str, Any] = {"required": True} if required else {"default": ()}
-    return option(flag, ColumnNames(), text, name=name, **more)
+    return option(flag, COLUMNS, text, name=name, **more)
+
+
+# -- files to be written -----------------------------------------------------------------------------------------------
+
+ENDINGS = {
+    "table": (".csv", ".parquet"),
+    "archive": (".csv", ".parquet", ".npz"),
+    "proof": (".npz",),
+    "model": (".json",),
+    "picture": (".png", ".svg", ".pdf"),
+    "page": (".html",),
+}
+"""Of each kind of file; `Frontier.load` reads an archive that ends in .npz."""
+
+
+def written(flag: str, kind: str, text: str, **more: Any) -> Decorator[Any]:
+    """An option that names a file of some kind to be written."""
+    return option(flag, Written(kind), text, **more)
 
 
 class Written(click.Path):
     """A file to be written: a usage error, before any work, if that cannot be."""
 
-    def __init__(self, endings: tuple[str, ...]) -> None:
+    def __init__(self, kind: str) -> None:
         super().__init__(path_type=Path)
-        self.endings = endings
+        self.kind = kind
 
-    def convert(self, value: Any, param: Asked, ctx: Within) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path, looked at."""
         path: Any = super().convert(value, param, ctx)
-        check_target(path, "the file" if param is None else param.opts[0], self.endings)
+        check_target(path, "the file" if param is None else param.opts[0], self.kind)
         return path
 
 
-def written(flag: str, endings: tuple[str, ...], text: str, **more: Any) -> Decorator[Any]:
-    """An option that names a file to be written."""
-    return option(flag, Written(endings), text, **more)
-
-
-def check_target(path: Path, flag: str, endings: tuple[str, ...]) -> None:
+def check_target(path: Path, flag: str, kind: str) -> None:
     """A usage error if a file of that name cannot be written, an error if what it needs is not installed."""
-    kind = path.suffix.lower()
-    if kind not in endings:
-        raise click.UsageError(f"{flag} must end in {', '.join(endings)}; found {path.name!r}.")
+    ending = path.suffix.lower()
+    if ending not in ENDINGS[kind]:
+        raise click.UsageError(f"{flag} must end in {', '.join(ENDINGS[kind])}; found {path.name!r}.")
     if path.is_dir():
         raise click.UsageError(f"{flag} names a directory, {path}.")
     check_directory(path.parent, flag)
-    if kind == ".parquet":
+    if ending == ".parquet":
         extra("pyarrow.parquet", "Parquet files need pyarrow", "parquet")
-    elif kind in PICTURES:
+    elif kind == "picture":
         require_matplotlib()
 
 
@@ -258,6 +278,9 @@ def made_directory(out: Path) -> None:
     except OSError as error:
         raise click.UsageError(f"--out: {out} cannot be made a directory: {error.strerror}.") from error
     check_directory(out, "--out")
+
+
+# -- options of many commands ------------------------------------------------------------------------------------------
 
 
 def _bin_rules(_context: click.Context, parameter: click.Parameter, values: Any) -> dict[str, int | str]:

@@ -29,39 +29,11 @@ from ..sweep.sweep import sweep
 from ..task_problem import TASK_GRID, family_on, task_funnel
 from . import options, output
 from .caps import frontier_of_caps
-from .flags import (
-    ARCHIVES,
-    PAGES,
-    PATH,
-    PICTURES,
-    Number,
-    Numbers,
-    Whole,
-    as_json,
-    option,
-    several,
-    switch,
-    taken,
-    written,
-)
+from .flags import Request, Whole, as_json, command, numbers, option, several, switch, written
 from .options import Source, joint_options, task_options
-from .output import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 
 if TYPE_CHECKING:
     from ..frontier.transitions import Transition
-
-COLUMNS = (
-    "parameter",
-    "loss\n[nats]",
-    "I(X;Z)\n[bits]",
-    "I(Y;Z)\n[bits]",
-    "|Z|",
-    "best run",
-    "iterations",
-    "converged",
-    "seconds",
-    "",
-)
 
 
 def _with_vega(_context: click.Context, _parameter: click.Parameter, report: Path | None) -> Path | None:
@@ -73,11 +45,11 @@ def _with_vega(_context: click.Context, _parameter: click.Parameter, report: Pat
     return report
 
 
-report_page = written("--report", PAGES, "One HTML page to look at offline: .html.", callback=_with_vega)
+report_page = written("--report", "page", "One HTML page to look at offline: .html.", callback=_with_vega)
 
 files = several(
-    written("--out", ARCHIVES, "Every run, as .csv, .parquet, or .npz with encoders."),
-    written("--plot", PICTURES, "Picture of the information plane: .png, .svg or .pdf."),
+    written("--out", "archive", "Every run, as .csv, .parquet, or .npz with encoders."),
+    written("--plot", "picture", "Picture of the information plane: .png, .svg or .pdf."),
     report_page,
 )
 """What ``frontier`` and ``resume`` write."""
@@ -86,7 +58,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 """What a narrow terminal can do without, in this order."""
 
 
-@click.command(cls=options.Listing)
+@command(cls=options.Listing)
 @joint_options
 @task_options
 @options.family_of_problems
@@ -101,14 +73,14 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 )
 @option(
     "--max-leakage-bits",
-    Numbers(least=0.0),
+    numbers(least=0.0),
     "For --problem funnel, or with --keep and --hide: the most that is kept under each of these caps on what is told of the secret, with "
     "its proof, in place of a grid.",
     metavar="BITS,...",
 )
 @option(
     "--store",
-    PATH,
+    Path,
     "Write every finished run to this file; the same command then continues where it was interrupted.",
 )
 @option(
@@ -117,7 +89,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
     "Where runs go: threads, dask (workers on this machine) or dask:ADDRESS.  [default: threads]",
     metavar="NAME",
 )
-@option("--chunk-seconds", Number(), "", default=CHUNK_SECONDS, hidden=True)
+@option("--chunk-seconds", float, "", default=CHUNK_SECONDS, hidden=True)
 @files
 @switch(
     "--transitions",
@@ -126,30 +98,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 @options.notation
 @options.threads
 @as_json
-@click.pass_context
-def frontier(
-    context: click.Context,
-    /,
-    keep: tuple[str, ...],
-    hide: tuple[str, ...],
-    problem: str,
-    grid: tuple[float, float, int] | None,
-    grid_values: tuple[float, ...] | None,
-    solver: str | None,
-    certify: float | None,
-    points: int | None,
-    max_leakage_bits: tuple[float, ...] | None,
-    store: Path | None,
-    engine: str | None,
-    chunk_seconds: float,
-    out: Path | None,
-    plot: Path | None,
-    transitions: bool,
-    report: Path | None,
-    notation: str,
-    as_json: bool,
-    **rest: Any,
-) -> None:
+def frontier(asked: Request) -> None:
     r"""Solve --problem for a grid of parameters and show the best encoder of each: I(X;Z), I(Y;Z) and how it was found.
 
     JOINT is a built-in name (infoplane datasets lists them); a table of samples or counts, .csv or .parquet, with --x and
@@ -169,75 +118,67 @@ def frontier(
       infoplane frontier heart --problem funnel --max-leakage-bits 0,0.001,0.01,0.05 --plot caps.png
       infoplane frontier counts.csv --x word --y topic --count n --grid-values 0.1,0.2,0.5 --json
     """
-    source, settings, fixed = Source.of(rest), options.make_run(rest), taken(rest, options.FIXED)
-    if max_leakage_bits is not None:
-        given = (source, keep, hide, problem, max_leakage_bits, certify, settings.clusters, options.proof_limits(rest))
-        frontier_of_caps(context, *given, out, plot, as_json)
+    source = Source.of(asked)
+    if asked.max_leakage_bits is not None:
+        frontier_of_caps(source, asked)
         return
-    tasks = None
-    if keep or hide:
-        if problem != bottleneck.name or transitions:
-            raise click.UsageError(
-                "--keep and --hide are a problem of their own, swept along beta: leave out --problem, and --transitions, whose bisection "
-                "is along a bottleneck's gamma."
-            )
+    settings, proof, problem, points = options.make_run(asked), options.make_proof(asked), asked.problem, asked.points
+    joint: Any = None
+    if asked.keep or asked.hide:
         problem = task_funnel.name.replace("_", "-")
-        tasks, family, parameters, problems = task_sweep(source, keep, hide, grid, grid_values, points)
+        joint, family, parameters, problems = task_sweep(source, asked)
     else:
-        family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
-    if transitions and not is_bottleneck(problems[0]):
+        family, parameters, problems = options.make_family(asked)
+    if asked.transitions and not is_bottleneck(problems[0]):
         raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
-    proof = options.make_proof(certify, rest)
-    chosen = options.choose(solver, rest)
+    chosen = options.choose(asked)
     solvers = runner_and_prover(chosen, problems, proof, along_a_path=True, capped=settings.clusters is not None)
-    joint: Any = source.load() if tasks is None else tasks
-    with interruptible() as interruption, output.one_line_warnings():
-        if tasks is None:
+    joint = source.load() if joint is None else joint
+    with output.at_work() as interruption:
+        if not isinstance(joint, TaskJoint):
             options.prepare(problems[0], interruption, *solvers)
         if parameters is None:
             points = points or options.PROBLEMS[problem].points or 0
             with working("range of the grid", lines=True) as heard:
                 parameters = default_grid(joint, family, points, heard)
-            output.note(f"{options.range_text(problem, parameters, notation)}, {points} points along the curve")
-        with resumable(store), bar(points or len(parameters), problem, lines=True) as tell:
+            output.note(f"{options.range_text(asked, parameters)}, {points} points along the curve")
+        total = points or len(parameters)
+        with resumable(asked.store), bar(total, problem, lines=True) as tell:
             found = sweep(
                 joint,
                 family,
                 parameters,
                 chosen,
                 **vars(settings),
-                engine=engine,
-                store=store,
+                **asked.of(("engine", "store", "chunk_seconds")),
                 points=points,
                 progress=tell,
-                chunk_seconds=chunk_seconds,
                 **vars(proof),
             )
-    changes = phase_transitions(found, parameters) if transitions else None
-    present(found, source.title, problem, settings.rng, (out, plot, report), as_json, changes, notation)
+    changes = phase_transitions(found, parameters) if asked.transitions else None
+    present(found, source.title, problem, settings.rng, asked, changes, asked.notation)
     if not found.complete:
-        kept = f"All finished runs are in {store}: repeat the same command to continue."
-        output.note(
-            f"Interrupted: {len(found.best_rows())} of {points or len(parameters)} parameters were finished. "
-            f"{'Nothing is kept without --store.' if store is None else kept}"
+        kept = f"All finished runs are in {asked.store}: repeat the same command to continue."
+        output.end(
+            interruption.code,
+            f"Interrupted: {len(found.best_rows())} of {total} parameters were finished. "
+            f"{'Nothing is kept without --store.' if asked.store is None else kept}",
         )
-        context.exit(interruption.code)
-    exit_unless_good(context, found, certify)
+    exit_unless_good(found, asked.certify)
 
 
-def task_sweep(
-    source: Source,
-    keep: tuple[str, ...],
-    hide: tuple[str, ...],
-    grid: tuple[float, float, int] | None,
-    values: tuple[float, ...] | None,
-    points: int | None,
-) -> tuple[TaskJoint, ProblemFamily, Array | None, list[MarkovLagrangian]]:
-    """With --keep and --hide: the joint; the family with its own small gamma, its betas, and the problems there."""
-    options.check_both(keep, hide)
+def task_sweep(source: Source, asked: Request) -> tuple[TaskJoint, ProblemFamily, Array | None, list[MarkovLagrangian]]:
+    """With --keep and --hide, a problem of its own: the joint; the family with its own small gamma, its betas, and the problems there."""
+    if asked.problem != bottleneck.name or asked.transitions:
+        raise click.UsageError(
+            "--keep and --hide are a problem of their own, swept along beta: leave out --problem, and --transitions, whose bisection "
+            "is along a bottleneck's gamma."
+        )
+    options.check_both(asked)
+    grid, values, points = asked.grid, asked.grid_values, asked.points
     if grid is not None and values is not None:
         raise click.UsageError("give --grid or --grid-values, not both.")
-    tasks = source.load(keep, hide)
+    tasks = source.load(asked.keep, asked.hide)
     if grid is None and values is None and points is not None:  # a quarter of them; refinement places the others
         grid = TASK_GRID[0], TASK_GRID[-1], min(points, max(3, points // 4))
     betas = np.geomspace(*grid) if grid is not None else np.array(TASK_GRID if values is None else values)
@@ -250,15 +191,14 @@ def present(
     title: str,
     problem: str,
     seed: Seed,
-    files: tuple[Path | None, Path | None, Path | None],
-    as_json: bool,
+    asked: Request,
     changes: Sequence[Transition] | None = None,
     notation: str = NOTATIONS[0],
 ) -> None:
     """Write the files that were asked for, --out, --plot and --report, and print a JSON object, or a table, with any transitions."""
     if found.runs:
-        write(found, title, *files, changes or (), notation)
-    if as_json:
+        write(found, title, asked.out, asked.plot, asked.report, changes or (), notation)
+    if asked.as_json:
         said = {} if changes is None else {"transitions": [transition_record(change) for change in changes]}
         output.print_json(record(found, problem, seed) | said)
     elif found.runs:
@@ -281,13 +221,8 @@ def phase_transitions(found: Frontier, gammas: Array) -> list[Transition]:
 
 def transition_record(change: Transition) -> dict[str, Any]:
     """What the JSON object says of a transition."""
-    return {
-        "gamma_low": change.low,
-        "gamma_high": change.high,
-        "clusters_below": change.clusters_below,
-        "clusters_above": change.clusters_above,
-        "found": change.found,
-    }
+    others = {name: getattr(change, name) for name in ("clusters_below", "clusters_above", "found")}
+    return {"gamma_low": change.low, "gamma_high": change.high, **others}
 
 
 @contextmanager
@@ -298,8 +233,8 @@ def resumable(store: Path | None) -> Iterator[None]:
     except (EngineError, StoreWriteError) as error:
         if store is None or not error.resumable:
             raise
-        end = CannotWrite if isinstance(error, StoreWriteError) else Interrupted
-        raise end(f"{error} All runs finished before are in {store}.") from error
+        code = output.CANNOT_WRITE if isinstance(error, StoreWriteError) else output.INTERRUPTED
+        raise output.Ended(f"{error} All runs finished before are in {store}.", code) from error
 
 
 def write(
@@ -322,25 +257,23 @@ def write(
     output.write(report, partial(found.report, title=f"{family} frontier of {title}", notation=notation))
 
 
-def exit_unless_good(context: click.Context, found: Frontier, certify: float | None) -> None:
+def exit_unless_good(found: Frontier, certify: float | None) -> None:
     """Exit code 4 if the best encoder of some parameter is not stationary there, or has no proof although one was asked for."""
     best = [answer.run for answer in found.best_answers()]
-    moving = [run for run in best if not run.status.converged]
-    unproven = [] if certify is None else [run for run in best if run.status is not Status.CERTIFIED]
-    if moving:
-        output.note(
+    if moving := [run for run in best if not run.status.converged]:
+        output.end(
+            output.NOT_CONVERGED,
             f"Not converged: the best run of {len(moving)} of {len(best)} parameters. The first, {moving[0].parameter:.4g}: "
-            f"{moving[0].message}."
+            f"{moving[0].message}.",
         )
-    elif unproven:
+    if certify is not None and (unproven := [run for run in best if run.status is not Status.CERTIFIED]):
         worst = max(unproven, key=lambda run: math.inf if run.gap is None else run.gap)
         gap = "no lower bound" if worst.gap is None else f"a gap of {worst.gap:.1e} nats"
-        output.note(
+        output.end(
+            output.NOT_CONVERGED,
             f"Not certified: the best run of {len(unproven)} of {len(best)} parameters. The widest, {worst.parameter:.4g}, has {gap}; "
-            f"{certify:g} was asked for."
+            f"{certify:g} was asked for.",
         )
-    if moving or unproven:
-        context.exit(NOT_CONVERGED)
 
 
 def as_table(found: Frontier, title: str, notation: str = NOTATIONS[0]) -> output.TextTable:
@@ -350,7 +283,8 @@ def as_table(found: Frontier, title: str, notation: str = NOTATIONS[0]) -> outpu
     runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
     written = found.runs[0].problem.record.notation(notation)
     names = [f"{name}\n[bits]" for name in found.runs[0].plane_names]
-    made = output.TextTable(f"{title}: {runs}", (written.name, COLUMNS[1], *names, *COLUMNS[4:]), left=("best run", ""))
+    columns = written.name, "loss\n[nats]", *names, "|Z|", "best run", "iterations", "converged", "seconds", ""
+    made = output.TextTable(f"{title}: {runs}", columns, left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]
     by_parameter: dict[float, list[Solution]] = {}
     for run in found.runs:

@@ -20,7 +20,6 @@ import click
 import numpy as np
 
 from .. import datasets
-from ..datasets import paper_uniform
 from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
 from ..information import Array, bits
@@ -34,22 +33,18 @@ from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of
 from ..solvers.registry import SOLVERS
 from .flags import (
     COUNT,
-    Asked,
+    GRID,
     Decorator,
-    Grid,
-    Number,
-    NumberOr,
-    Numbers,
     Parsed,
-    Whole,
-    Within,
+    Request,
     bins,
     columns,
     flag_of,
+    number_or,
+    numbers,
     option,
     several,
     switch,
-    taken,
 )
 from .output import Interruption, note
 
@@ -74,9 +69,9 @@ class Source:
     denoise: bool = False
 
     @classmethod
-    def of(cls, options: dict[str, Any]) -> Source:
-        """What `joint_options` say, taken out of a command's other options."""
-        return cls(options.pop("joint"), **taken(options, tuple(one.name for one in dataclasses.fields(cls)[1:])))
+    def of(cls, asked: Request) -> Source:
+        """What `joint_options` say."""
+        return cls(asked.joint, **asked.of(one.name for one in dataclasses.fields(cls)[1:]))
 
     @property
     def title(self) -> str:
@@ -162,7 +157,7 @@ joint_options = several(
         click.Choice(MISSING_RULES),
         "What to do with an empty cell: refuse it, make it the label 'missing', or leave its row out.  [default: error]",
     ),
-    option("--smoothing", Number(), "Add S to every count, also to those that are 0.", metavar="S"),
+    option("--smoothing", float, "Add S to every count, also to those that are 0.", metavar="S"),
     switch(
         "--wide",
         "JOINT is a table of counts with the labels of x in its first column and those of y in its first row; found out if --x and --y are "
@@ -191,35 +186,6 @@ task_options = several(
 """What ``solve`` and ``frontier`` take for a problem of two targets."""
 
 
-# -- names of solvers --------------------------------------------------------------------------------------------------
-
-
-class SolverName(Parsed):
-    """The name of a solver, one of those that are registered by then: ``--plugin`` may have added some."""
-
-    name = "NAME"
-
-    def convert(self, value: Any, param: Asked, ctx: Within) -> str:
-        """The name as it is."""
-        if value not in SOLVERS:
-            known, near = ", ".join(SOLVERS), did_you_mean(str(value), [*SOLVERS])
-            self.fail(
-                f"there is no solver {value!r}{near}; the names are {known}, and those of a --plugin.", param, ctx
-            )
-        return str(value)
-
-
-class SolverNames(Parsed):
-    """Names of solvers, separated by commas."""
-
-    name = "NAME,..."
-
-    def convert(self, value: Any, param: Asked, ctx: Within) -> tuple[str, ...]:
-        """The names, each one registered."""
-        names = value if isinstance(value, tuple) else tuple(part.strip() for part in str(value).split(","))
-        return tuple(SolverName().convert(name, param, ctx) for name in names)
-
-
 # -- the problem -------------------------------------------------------------------------------------------------------
 
 PROBLEMS: dict[str, Family] = {name.replace("_", "-"): family for name, family in FAMILIES.items()}
@@ -231,9 +197,9 @@ def _needed(family: Family) -> tuple[str, ...]:
     return ("rho",) if family.parameter is None else (family.parameter, *family.options)
 
 
-def _takers(option: str) -> str:
+def _for(option: str) -> str:
     """The problems that need an option, in words."""
-    return ", ".join(name for name, family in PROBLEMS.items() if option in _needed(family))
+    return f"For {', '.join(name for name, family in PROBLEMS.items() if option in _needed(family))}:"
 
 
 def _range(parameter: str) -> str:
@@ -245,21 +211,19 @@ PARAMETERS = tuple(dict.fromkeys(family.parameter for family in PROBLEMS.values(
 FIXED = tuple(dict.fromkeys(name for family in PROBLEMS.values() for name in family.options))
 """The options of a family that a sweep does not vary."""
 
+PROBLEM_OPTIONS = (*PARAMETERS, *FIXED, "rho")
+
 _problem = option(
     "--problem", click.Choice(list(PROBLEMS)), "What to minimise (listed below).", default=next(iter(PROBLEMS))
 )
-_fixed = several(*(option(flag_of(name), Number(), f"For {_takers(name)}: 0 <= {name} <= 1.") for name in FIXED))
+_fixed = several(*(option(flag_of(name), float, f"{_for(name)} 0 <= {name} <= 1.") for name in FIXED))
 
 one_problem = several(
     _problem,
-    *(option(flag_of(name), Number(), f"For {_takers(name)}: {_range(name)}.") for name in PARAMETERS),
+    *(option(flag_of(name), float, f"{_for(name)} {_range(name)}.") for name in PARAMETERS),
     _fixed,
-    option(
-        "--rho", Numbers(3), f"For {_takers('rho')}: its three coefficients rho_z, rho_zx, rho_zy.", metavar="Z,ZX,ZY"
-    ),
+    option("--rho", numbers(3), f"{_for('rho')} its three coefficients rho_z, rho_zx, rho_zy.", metavar="Z,ZX,ZY"),
 )
-
-PROBLEM_OPTIONS = (*PARAMETERS, *FIXED, "rho")
 
 notation = option(
     "--notation",
@@ -269,28 +233,27 @@ notation = option(
 )
 
 
-def _defaults(text_of: Callable[[Family], str | None]) -> str:
+def _defaults(text_of: Callable[[Family], Any]) -> str:
     """The default that most problems share, and the problems with another one: ``16, funnel 20``."""
     problems: dict[str, list[str]] = {}
     for name, family in PROBLEMS.items():
         if (text := text_of(family)) is not None:
-            problems.setdefault(text, []).append(name)
+            problems.setdefault(str(text), []).append(name)
     common = max(problems, key=lambda text: len(problems[text]))
     others = [f"{' and '.join(names)} {text}" for text, names in problems.items() if text != common]
     return ", ".join((common, *others))
 
-
-_points = _defaults(lambda family: None if family.points is None else str(family.points))
 
 family_of_problems = several(
     _problem,
     _fixed,
     option(
         "--grid",
-        Grid(),
-        f"Values of {' or '.join(PARAMETERS)}, spaced geometrically  [default: {_points} over the joint's own range]",
+        GRID,
+        f"Values of {' or '.join(PARAMETERS)}, spaced geometrically  [default: {_defaults(lambda family: family.points)} over the joint's "
+        "own range]",
     ),
-    option("--grid-values", Numbers(), "The values themselves, instead of --grid.", metavar="V,V,..."),
+    option("--grid-values", numbers(), "The values themselves, instead of --grid.", metavar="V,V,..."),
 )
 
 
@@ -298,11 +261,11 @@ USUAL = {"gamma": 0.2, "beta": 3.5}
 """Parameters that an error gives as an example; the help has the same ones."""
 
 
-def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
+def make_problem(asked: Request) -> MarkovLagrangian:
     """The problem of ``solve``: every option that its family needs must be given, and no other."""
-    family = PROBLEMS[name]
+    name, family = asked.problem, PROBLEMS[asked.problem]
+    given = {key: value for key, value in asked.of(PROBLEM_OPTIONS).items() if value is not None}
     needed = _needed(family)
-    given = {key: value for key, value in given.items() if value is not None}
     in_beta = family.parameter == "gamma" and "beta" in given
     for key in given:
         if key not in needed and not (in_beta and key == "beta"):
@@ -314,45 +277,39 @@ def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
     return MarkovLagrangian(*given["rho"]) if family.parameter is None else family(**given)
 
 
-def check_both(keep: tuple[str, ...], hide: tuple[str, ...]) -> None:
+def check_both(asked: Request) -> None:
     """A usage error if there is something to keep and nothing to hide, or the other way round."""
-    if bool(keep) != bool(hide):
+    if bool(asked.keep) != bool(asked.hide):
         raise click.UsageError("--keep and --hide go together: columns to keep, and columns to hide.")
 
 
-def make_family(
-    name: str,
-    fixed: dict[str, Any],
-    grid: tuple[float, float, int] | None,
-    values: tuple[float, ...] | None,
-    notation: str = NOTATIONS[0],
-) -> tuple[ProblemFamily, Array | None, list[MarkovLagrangian]]:
+def make_family(asked: Request) -> tuple[ProblemFamily, Array | None, list[MarkovLagrangian]]:
     """The family of problems of ``frontier`` and ``compare``, its grid of parameters, and the problems that can be made before any work.
 
     The grid is given in the notation asked for: gammas, or their inverses. It is None if it is to follow from the joint; then there is one
     problem, some member of the family.
     """
-    family = PROBLEMS[name]
+    name, family = asked.problem, PROBLEMS[asked.problem]
     if family.points is None:
         raise click.UsageError(f"--problem {name} has no parameter to sweep; use solve, or another problem.")
-    if grid is not None and values is not None:
+    if asked.grid is not None and asked.grid_values is not None:
         raise click.UsageError("--grid and --grid-values both give the grid: leave one out.")
-    for key, value in fixed.items():
+    for key, value in asked.of(FIXED).items():
         if (key in family.options) != (value is not None):
             raise click.UsageError(f"--problem {name} {'needs' if value is None else 'takes no'} {flag_of(key)}.")
-    own = {key: fixed[key] for key in family.options}
+    own = asked.of(family.options)
     make = partial(family, **own)
-    if grid is None and values is None:
+    if asked.grid is None and asked.grid_values is None:
         return make, None, [family.member(**own)]
-    written = family.notation(notation)
-    given = np.array(values) if grid is None else np.geomspace(*grid)
+    written = family.notation(asked.notation)
+    given = np.array(asked.grid_values) if asked.grid is None else np.geomspace(*asked.grid)
     parameters = np.array([written.read(float(value)) for value in given])
     return make, parameters, [make(float(parameter)) for parameter in parameters]
 
 
-def range_text(problem: str, parameters: Array, notation: str = NOTATIONS[0]) -> str:
+def range_text(asked: Request, parameters: Array) -> str:
     """The range of a grid that follows from the joint: ``gamma from 0.00772 to 0.304``."""
-    written = PROBLEMS[problem].notation(notation)
+    written = PROBLEMS[asked.problem].notation(asked.notation)
     low, high = sorted(written.of(float(end)) for end in (parameters[0], parameters[-1]))
     return f"{written.name} from {low:.3g} to {high:.3g}"
 
@@ -360,28 +317,29 @@ def range_text(problem: str, parameters: Array, notation: str = NOTATIONS[0]) ->
 # -- the solver --------------------------------------------------------------------------------------------------------
 
 
+def _solver(name: str) -> str:
+    """A name that is registered by then: ``--plugin`` may have added some."""
+    if name not in SOLVERS:
+        known, near = ", ".join(SOLVERS), did_you_mean(name, [*SOLVERS])
+        raise ValueError(f"there is no solver {name!r}{near}; the names are {known}, and those of a --plugin.")
+    return name
+
+
+def _flags(cls: type, *, hidden: bool = False) -> list[str]:
+    """The fields of a solver's class that are options of the command line, or those marked `PYTHON_ONLY`."""
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    return [field.name for field in fields if field.metadata.get("flag", True) is not hidden]
+
+
 def has_option(solver: Solver, name: str) -> bool:
-    """Whether the command line has this option for a solver: a field of its class that is not marked `PYTHON_ONLY`."""
-    return any(field.name == name and _has_flag(field) for field in _fields(type(solver)))
-
-
-def _fields(cls: type) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
-
-
-def _has_flag(field: dataclasses.Field[Any]) -> bool:
-    return bool(field.metadata.get("flag", True))
+    """Whether the command line has this option for a solver."""
+    return name in _flags(type(solver))
 
 
 _registered = tuple(dict.fromkeys(type(solver) for solver in SOLVERS.values()))
 
 CLASSES = tuple(cls for cls in _registered if not any(base in _registered for base in cls.__mro__[1:]))
 """The classes of all registered solvers; a class that is derived from another of them has the options of that one."""
-
-
-def _solvers_with(name: str) -> list[str]:
-    """The registered solvers that have an option."""
-    return [one for one, solver in SOLVERS.items() if has_option(solver, name)]
 
 
 def _described(cls: type) -> dict[str, str]:
@@ -397,17 +355,17 @@ def _click_type(hint: Any) -> Any:
         return click.Choice(get_args(hint))
     parts = [part for part in get_args(hint) if part is not type(None)] or [hint]
     words = tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))
-    return NumberOr(words) if words else {int: Whole(min=0), float: Number()}.get(parts[0], parts[0])
+    return number_or(words) if words else parts[0]
 
 
 def _options_of(cls: type, whose: str) -> dict[str, Decorator[Any]]:
     """Field -> option, for the fields of a class that have one; the help begins with ``whose`` it is."""
     hints, described = get_type_hints(cls), _described(cls)
     options: dict[str, Decorator[Any]] = {}
-    for field in filter(_has_flag, _fields(cls)):
-        text = described.get(field.name, "")  # python -OO leaves docstrings out
+    for name in _flags(cls):
+        text = described.get(name, "")  # python -OO leaves docstrings out
         text = f"For {whose}: {text[:1].lower()}{text[1:]}"
-        options[field.name] = option(flag_of(field.name), _click_type(hints[field.name]), text)
+        options[name] = option(flag_of(name), _click_type(hints[name]), text)
     return options
 
 
@@ -428,27 +386,25 @@ _own_options = {
 }
 
 
-def _in_python() -> dict[str, str]:
-    found: dict[str, list[str]] = {}
-    for cls in CLASSES:
-        for field in _fields(cls):
-            if not _has_flag(field):
-                found.setdefault(flag_of(field.name), []).append(f"infoplane.{cls.__name__}({field.name}=...)")
-    return {flag: " or ".join(ways) for flag, ways in found.items()}
+def in_python(flag: str) -> str:
+    """How an option that the command line does not have is said in Python, for every solver that has it; empty if none has."""
+    found = ((cls.__name__, name) for cls in CLASSES for name in _flags(cls, hidden=True) if flag_of(name) == flag)
+    return " or ".join(f"infoplane.{cls}({name}=...)" for cls, name in found)
 
-
-IN_PYTHON = _in_python()
-"""Flags that the command line does not have, and how the same is said in Python, for every solver that has the option."""
 
 one_solver = several(
-    option("--solver", SolverName(), "Which solver (listed below)  [default: the best one known for the problem]"),
+    option(
+        "--solver",
+        Parsed("NAME", _solver),
+        "Which solver (listed below)  [default: the best one known for the problem]",
+    ),
     *_own_options.values(),
 )
 
 several_solvers = several(
     option(
         "--solver",
-        SolverNames(),
+        Parsed("NAME,...", lambda text: tuple(_solver(name.strip()) for name in text.split(","))),
         "Which solvers (listed below), separated by commas or repeated  [default: all that can solve the problem]",
         name="solvers",
         multiple=True,
@@ -473,24 +429,29 @@ class Listing(click.Command):
         super().format_epilog(ctx, formatter)
 
 
-def configured(name: str, options: dict[str, Any]) -> Solver:
+def solver_options(asked: Request) -> dict[str, Any]:
+    """The options of solvers that were given; with ``--certify`` the limits are the proof's."""
+    names = [*_own_options, *(PROOF_LIMITS if asked.certify is None else ())]
+    return {name: value for name, value in asked.of(names).items() if value is not None}
+
+
+def configured(name: str, given: dict[str, Any]) -> Solver:
     """A registered solver with the options that were given; an option that it does not have is an error."""
     solver = SOLVERS[name]
-    given = {key: value for key, value in options.items() if value is not None}
     for key in given:
         if not has_option(solver, key):
+            others = " or ".join(one for one in SOLVERS if has_option(SOLVERS[one], key))
             advice = ", or --certify" if key in PROOF_LIMITS else ""
             raise InvalidOptionError(
-                f"the solver {name} has no option {flag_of(key)}; it needs --solver {' or '.join(_solvers_with(key))}{advice}."
+                f"the solver {name} has no option {flag_of(key)}; it needs --solver {others}{advice}."
             )
     return dataclasses.replace(solver, **given) if given else solver  # type: ignore[type-var]
 
 
-def choose(name: str | None, options: dict[str, Any]) -> Solver | None:
+def choose(asked: Request) -> Solver | None:
     """The solver that was asked for: by name; drs if only options were given; None, the library's default, if nothing was."""
-    if name is None and all(value is None for value in options.values()):
-        return None
-    return configured(name or "drs", options)
+    given = solver_options(asked)
+    return configured(asked.solver or "drs", given) if given or asked.solver is not None else None
 
 
 # -- the runs ----------------------------------------------------------------------------------------------------------
@@ -498,9 +459,9 @@ def choose(name: str | None, options: dict[str, Any]) -> Solver | None:
 run_options = several(
     option("--clusters", COUNT, "Most clusters |Z| of an answer  [default: found, up to |X|]"),
     option("--starts", COUNT, "Runs from different starts; the best one is taken.", default=RunOptions.starts),
-    option("--seed", Whole(min=0), "Seed of the random starts.", default=0),
+    option("--seed", int, "Seed of the random starts.", default=0),
     option("--max-iter", COUNT, "Most iterations of a run.", default=RunOptions.max_iter),
-    option("--tol", Number(), "A run has converged once its residuals are at most this.", default=RunOptions.tol),
+    option("--tol", float, "A run has converged once its residuals are at most this.", default=RunOptions.tol),
     option(
         "--init",
         click.Choice(KINDS),
@@ -509,16 +470,15 @@ run_options = several(
 )
 
 
-def make_run(options: dict[str, Any]) -> RunOptions:
-    """The options of a run, taken out of a command's other options."""
-    named = taken(options, ("clusters", "starts", "max_iter", "tol", "init"))
-    return RunOptions(rng=options.pop("seed"), **named)
+def make_run(asked: Request) -> RunOptions:
+    """The options of a run."""
+    return RunOptions(rng=asked.seed, **asked.of(("clusters", "starts", "max_iter", "tol", "init")))
 
 
 certify = several(
     option(
         "--certify",
-        Number(),
+        float,
         f"Prove that no encoder has a loss more than NATS below the answer's  [NATS if left out: {Limits.tol:g}]",
         is_flag=False,
         flag_value=Limits.tol,
@@ -528,14 +488,14 @@ certify = several(
 )
 
 
-def proof_limits(options: dict[str, Any]) -> dict[str, Any]:
+def proof_limits(asked: Request) -> dict[str, Any]:
     """The limits of a proof that were given."""
-    return {name: options[name] for name in PROOF_LIMITS if options[name] is not None}
+    return {name: value for name, value in asked.of(PROOF_LIMITS).items() if value is not None}
 
 
-def make_proof(gap: float | None, options: dict[str, Any]) -> ProofOptions:
-    """What ``--certify`` asks for; with it the limits are taken out of a solver's options."""
-    return NO_PROOF if gap is None else ProofOptions(gap, **taken(options, tuple(PROOF_LIMITS)))
+def make_proof(asked: Request) -> ProofOptions:
+    """What ``--certify`` asks for."""
+    return NO_PROOF if asked.certify is None else ProofOptions(asked.certify, **proof_limits(asked))
 
 
 def prepare(problem: MarkovLagrangian, interruption: Interruption, *solvers: Solver | None) -> None:
@@ -545,7 +505,7 @@ def prepare(problem: MarkovLagrangian, interruption: Interruption, *solvers: Sol
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            solve(paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
+            solve(datasets.paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
         # Within solve() Ctrl-C ends a run, which is then returned; here it ends the command.
         interruption.check()
 

@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -259,8 +259,11 @@ def write_csv(table: Any, path: Path) -> None:
         note(f"{path}: {counted(found, 'cell')} that a spreadsheet would run as a formula got an apostrophe in front.")
 
 
-NOT_CONVERGED = 4
-"""Exit code of a command that has finished, but not as well as was asked."""
+USAGE, BAD_DATA, NOT_CONVERGED, CANNOT_WRITE = 2, 3, 4, 5
+"""Exit codes: of these, the third is of a command that has finished, but not as well as was asked."""
+
+ONLY_CONSTANT = "Nothing but a constant release passes with this confidence."
+"""Why a release under a cap may not be what was asked for."""
 
 INTERRUPTED = 128 + signal.SIGINT
 """What a shell reports of a process that Ctrl-C has ended."""
@@ -269,30 +272,18 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 """What ends a command as Ctrl-C does; not every system has the last."""
 
 
-class Refused(click.ClickException):
-    """An option that infoplane refuses."""
+class Ended(click.ClickException):
+    """The end of a command without its results: one sentence, and an exit code."""
 
-    exit_code = 2
-
-
-class BadData(click.ClickException):
-    """Data that is not a joint."""
-
-    exit_code = 3
-
-
-class CannotWrite(click.ClickException):
-    """A disk that is full, or a place where nothing may be written."""
-
-    exit_code = 5
-
-
-class Interrupted(click.ClickException):
-    """Ctrl-C before there was a result, or another end of a command that can be continued."""
-
-    def __init__(self, message: str, code: int = INTERRUPTED) -> None:
+    def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
         vars(self)["exit_code"] = code  # of this end; click has one for all of a class
+
+
+def end(code: int, sentence: str) -> NoReturn:
+    """The end of a command whose results are out, but are not all that was asked for: one sentence, and an exit code."""
+    note(sentence)
+    click.get_current_context().exit(code)
 
 
 class Interruption:
@@ -351,3 +342,10 @@ def interruptible(*, awaits_an_answer: bool = False) -> Iterator[Interruption]:
         for number, handler in before.items():
             signal.signal(number, handler)
         _noting.pop()
+
+
+@contextmanager
+def at_work(*, awaits_an_answer: bool = False) -> Iterator[Interruption]:
+    """Where a command solves: `interruptible`, and with `one_line_warnings`."""
+    with interruptible(awaits_an_answer=awaits_an_answer) as interruption, one_line_warnings():
+        yield interruption

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -26,22 +27,7 @@ from ..table.audit import audit
 from ..table.mechanism import Mechanism
 from ..view.pages import audit_page
 from . import output
-from .flags import (
-    PAGES,
-    PATH,
-    TABLES,
-    Number,
-    Whole,
-    as_json,
-    bins,
-    columns,
-    complete_rows,
-    option,
-    several,
-    switch,
-    written,
-)
-from .output import NOT_CONVERGED
+from .flags import BITS, Request, as_json, bins, columns, command, complete_rows, option, several, switch, written
 from .tables import read_frame
 
 if TYPE_CHECKING:
@@ -73,29 +59,27 @@ keyed = several(
     ),
     option(
         "--key-file",
-        PATH,
+        Path,
         "A secret key: 16 to 64 random bytes, or as many in hexadecimal digits. It is never written anywhere.",
     ),
 )
 """What makes draws repeat."""
 
 
-@click.command()
+@command()
 @click.argument("data")
 @columns("--x", "Columns to release, by commas.", name="columns", required=True)
 @columns("--hide", "Columns that are the secret, by commas.", required=True)
 @columns("--keep", "Keep what --x tells of these columns, by commas, not --x itself; they are not released.")
 @bins
 @complete_rows
-@option("--max-leakage-bits", Number(least=0.0), "Cap on the average, I(S;Z).", metavar="BITS")
-@option(
-    "--max-lift-bits", Number(least=0.0), "Cap on log p(s|z)/p(s) of every released value and secret.", metavar="BITS"
-)
+@option("--max-leakage-bits", BITS, "Cap on the average, I(S;Z).", metavar="BITS")
+@option("--max-lift-bits", BITS, "Cap on log p(s|z)/p(s) of every released value and secret.", metavar="BITS")
 @switch("--one-sided", "Cap the lift above only: a released value may rule a secret out.")
-@option("--min-group", Number(), "The least expected number of records of a released value.", metavar="N")
+@option("--min-group", float, "The least expected number of records of a released value.", metavar="N")
 @option(
     "--confidence",
-    Number(),
+    float,
     "With --max-leakage-bits alone: the cap holds in the population, with this confidence.",
     metavar="SHARE",
 )
@@ -107,50 +91,24 @@ keyed = several(
     name="shown_as",
     default="z",
 )
-@written("--out", TABLES, "The released table, .csv or .parquet.", required=True)
-@written("--mechanism", (".json",), "p(z|x) as .json, for infoplane apply and audit.")
+@written("--out", "table", "The released table, .csv or .parquet.", required=True)
+@written("--mechanism", "model", "p(z|x) as .json, for infoplane apply and audit.")
 @written(
     "--decoder",
-    TABLES,
+    "table",
     "p(x|z), a row for each x, .csv or .parquet: what a released value stands for. It says what shares of the table x has.",
 )
-@written("--report", PAGES, "A page for a reviewer to sign, .html.")
+@written("--report", "page", "A page for a reviewer to sign, .html.")
 @written(
     "--proof",
-    (".npz",),
+    "proof",
     "Table, release, caps, bound and multipliers as .npz, for infoplane verify; not for publication.",
 )
-@option("--seed", Whole(min=0), "Of the search; draws do not follow from it.", default=0)
-@option("--max-seconds", Number(), "Of each search.", default=60.0)
+@option("--seed", int, "Of the search; draws do not follow from it.", default=0)
+@option("--max-seconds", float, "Of each search.", default=60.0)
 @output.escape_formulas
 @as_json
-@click.pass_context
-def release(
-    context: click.Context,
-    /,
-    data: str,
-    columns: tuple[str, ...],
-    hide: tuple[str, ...],
-    keep: tuple[str, ...],
-    bins: Mapping[str, int | str],
-    missing: Literal["error", "category"],
-    max_leakage_bits: float | None,
-    max_lift_bits: float | None,
-    one_sided: bool,
-    min_group: float | None,
-    confidence: float | None,
-    id_column: str | None,
-    key_file: Path | None,
-    shown_as: str,
-    out: Path,
-    mechanism: Path | None,
-    decoder: Path | None,
-    report: Path | None,
-    proof: Path | None,
-    seed: int,
-    max_seconds: float,
-    as_json: bool,
-) -> None:
+def release(asked: Request) -> None:
     r"""Release the columns --x of DATA, a row a record, so that they tell little of the columns --hide.
 
     The released table has the released values and nothing else, row by row: no secret, no id, no other column. It keeps as much of --x
@@ -166,59 +124,52 @@ def release(
       infoplane release people.csv --x age,job --keep income --hide sex --bin age:5 --max-lift-bits 0.2 --out released.csv
       infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
     """
-    check_roles(columns, hide, keep, id_column)
-    if proof is not None and confidence is not None:
+    check_roles(asked)
+    if asked.proof is not None and asked.confidence is not None:
         raise click.UsageError(
             "--proof is of a bound, and a cap with --confidence rests on a test: leave out one of them."
         )
-    key = read_key(id_column, key_file)
-    frame, asked = read_joint(data, columns, hide, keep, bins, missing, id_column)
-    joint = asked.hide if isinstance(asked, TaskJoint) else asked
+    key, id_column, report = read_key(asked), asked.id_column, asked.report
+    frame, wanted = read_joint(asked, asked.bins, id_column)
+    joint = wanted.hide if isinstance(wanted, TaskJoint) else wanted
     warn_of_columns(joint)
-    terms: dict[str, Any] = {
-        "max_leakage": nats_of(max_leakage_bits),
-        "max_lift": nats_of(max_lift_bits),
-        "two_sided": not one_sided,
-        "min_group": min_group,
-    }
+    search = partial(
+        release_mechanism,
+        wanted,
+        max_leakage=nats_of(asked.max_leakage_bits),
+        two_sided=not asked.one_sided,
+        min_group=asked.min_group,
+        rng=asked.seed,
+        max_seconds=asked.max_seconds,
+    )
     with output.one_line_warnings(), working("solving and proving", lines=True):
-        kept = release_mechanism(asked, **terms, confidence=confidence, rng=seed, max_seconds=max_seconds)
-        cost = _cost(asked, kept, terms, seed, max_seconds)
+        kept = search(max_lift=nats_of(asked.max_lift_bits), confidence=asked.confidence)
+        cost = _cost(kept, search)
         ids = None if id_column is None else frame[id_column].tolist()
         z = kept.transform(frame, ids=ids, key=key).to_numpy()
     said = f": {counted(len(z), 'row')}, {' and '.join(joint.x_names)} as {counted(kept.clusters, 'released value')}"
-    write_released(_table(kept, z, shown_as, ids, key), out, said, key)
-    caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {max_leakage_bits:g} bits"
-    hides = f"hides {', '.join(hide)}: {caps}"
-    output.write(mechanism, lambda path: _replace(Mechanism.of_joint(joint, kept.encoder, "release", note=hides), path))
-    output.write_table(decoded(kept).reset_index(), decoder)
+    write_released(_table(kept, z, asked.shown_as, ids, key), asked.out, said, key)
+    caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {asked.max_leakage_bits:g} bits"
+    made = Mechanism.of_joint(joint, kept.encoder, "release", note=f"hides {', '.join(asked.hide)}: {caps}")
+    output.write(asked.mechanism, partial(_replace, made))
+    output.write_table(decoded(kept).reset_index(), asked.decoder)
     sentences = cost
     if isinstance(kept, Release):
-        output.write(proof, kept.save)
-        sentences = [
-            f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven.",
-            *cost,
-        ]
-    found = audit(joint, kept, max_seconds=0.0 if report is None else min(max_seconds, FOR_THE_PAGE))
+        output.write(asked.proof, kept.save)
+        most = f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven."
+        sentences = [most, *cost]
+    found = audit(joint, kept, max_seconds=0.0 if report is None else min(asked.max_seconds, FOR_THE_PAGE))
     title, promised = f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *sentences]
     output.write_page(report, lambda: audit_page(joint, kept, found, title, promised))
-    if as_json:
-        output.print_json(
-            {
-                "caps": caps,
-                "released_values": cluster_names(kept.joint, kept.encoder),
-                "cost": cost,
-                "audit": found.reset_index().to_dict("records"),
-            }
-        )
+    if asked.as_json:
+        names, rows = cluster_names(kept.joint, kept.encoder), found.reset_index().to_dict("records")
+        output.print_json({"caps": caps, "released_values": names, "cost": cost, "audit": rows})
     else:
-        about = about_the_table("but for what is said of the population")
         measured = [found.sentence[measure] for measure in PROMISES if measure in found.index]
-        for sentence in (promised[0], *measured, *sentences, about):
-            output.say(sentence)
+        about = about_the_table("but for what is said of the population")
+        output.say("\n".join((promised[0], *measured, *sentences, about)))
     if isinstance(kept, ConfidentFunnel) and not kept.chosen:
-        output.note("Nothing but a constant release passes with this confidence.")
-        context.exit(NOT_CONVERGED)
+        output.end(output.NOT_CONVERGED, output.ONLY_CONSTANT)
 
 
 def about_the_table(population: str) -> str:
@@ -226,9 +177,10 @@ def about_the_table(population: str) -> str:
     return f"All of this is about this table, {population}; it is not differential privacy of the data set."
 
 
-def check_roles(columns: tuple[str, ...], hide: tuple[str, ...], keep: tuple[str, ...], id_column: str | None) -> None:
+def check_roles(asked: Request) -> None:
     """A column is released, kept, hidden, or names the records."""
-    for name in hide:
+    columns, keep, id_column = asked.columns, asked.keep, asked.id_column
+    for name in asked.hide:
         if name in (*columns, *keep):
             where = "--x: it would be released itself" if name in columns else "--keep: it is kept, or hidden"
             raise InvalidOptionError(f"the secret {name!r} of --hide is among {where}.")
@@ -236,35 +188,28 @@ def check_roles(columns: tuple[str, ...], hide: tuple[str, ...], keep: tuple[str
         raise InvalidOptionError(
             f"{both[0]!r} is in --x and in --keep: what --x tells of it is all of it. Leave it out of --keep, or --keep out."
         )
-    if id_column in (*columns, *keep, *hide):
+    if id_column in (*columns, *keep, *asked.hide):
         raise InvalidOptionError(
             f"the id {id_column!r} is among --x, --keep or --hide: it names records, and is not released."
         )
 
 
-def read_joint(
-    data: str,
-    columns: tuple[str, ...],
-    hide: tuple[str, ...],
-    keep: tuple[str, ...],
-    bins: Mapping[str, BinRule],
-    missing: Literal["error", "category"],
-    id_column: str | None = None,
-) -> tuple[Any, Joint | TaskJoint]:
+def read_joint(asked: Request, bins: Mapping[str, BinRule], *ids: str | None) -> tuple[Any, Joint | TaskJoint]:
     """The rows of a table, and the joint of two sets of their columns; or of three, if some are to be kept."""
+    columns, hide, keep = asked.columns, asked.hide, asked.keep
     for name in bins:
         if name not in (*columns, *hide, *keep):
             raise click.UsageError(f"--bin {name}: the column must be one of those released, kept or hidden.")
-    ids = () if id_column is None else (id_column,)
-    frame = read_frame(data, (*columns, *hide, *keep, *ids), [*bins])
+    frame = read_frame(asked.data, (*columns, *hide, *keep, *filter(None, ids)), [*bins])
     if keep:
-        return frame, TaskJoint.from_frame(frame, columns, keep, hide, bins=bins, missing=missing)
-    return frame, Joint.from_frame(frame, list(columns), list(hide), bins=bins, missing=missing)
+        return frame, TaskJoint.from_frame(frame, columns, keep, hide, bins=bins, missing=asked.missing)
+    return frame, Joint.from_frame(frame, list(columns), list(hide), bins=bins, missing=asked.missing)
 
 
-def read_key(id_column: str | None, path: Path | None) -> bytes | None:
+def read_key(asked: Request) -> bytes | None:
     """A secret key from a file: its bytes, or what its hexadecimal digits say; None if neither is given."""
-    if (id_column is None) != (path is None):
+    path: Path | None = asked.key_file
+    if (asked.id_column is None) != (path is None):
         raise click.UsageError("--id and --key-file go together.")
     if path is None:
         return None
@@ -307,15 +252,12 @@ def nats_of(given: float | None) -> float | None:
     return None if given is None else given * NATS_PER_BIT
 
 
-def _cost(
-    joint: Joint | TaskJoint, kept: EncoderView, terms: dict[str, Any], seed: int, max_seconds: float
-) -> list[str]:
+def _cost(kept: EncoderView, search: Callable[..., Any]) -> list[str]:
     """What a worst case costs, or would cost, in a sentence; none if that is not asked of an average alone."""
     if not isinstance(kept, Release) or kept.max_leakage is None:
         return []
     if kept.max_lift is not None:
-        without = release_mechanism(joint, **(terms | {"max_lift": None}), rng=seed, max_seconds=max_seconds)
-        lost = max(bits(without.utility - kept.utility), 0.0)  # a search with min_group may find less without
+        lost = max(bits(search(max_lift=None).utility - kept.utility), 0.0)  # with min_group it may find less without
         return [
             f"The worst case of {bits(kept.max_lift):.4g} bits costs {lost:.4f} bits of utility against the other caps alone."
         ]
@@ -323,8 +265,7 @@ def _cost(
     half = float(f"{0.5 * bits(min(worst, 2.0)):.1g}")
     if half <= 0.0:
         return []
-    other = release_mechanism(joint, **(terms | {"max_lift": half * NATS_PER_BIT}), rng=seed, max_seconds=max_seconds)
-    lost = bits(kept.utility - other.utility)
+    lost = bits(kept.utility - search(max_lift=half * NATS_PER_BIT).utility)
     if lost < -1e-4:  # a search with min_group is none of all releases
         return [
             f"With a worst case of {half:g} bits too (--max-lift-bits {half:g}) the search keeps {-lost:.4f} bits more: use it."

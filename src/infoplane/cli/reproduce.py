@@ -28,18 +28,18 @@ from ..solvers.splitting.solver import DouglasRachford
 from ..sweep.progress import drawn
 from ..view.drawing import require_matplotlib
 from . import options, output
-from .flags import PATH, made_directory, option, switch
+from .flags import Request, command, made_directory, option, switch
 from .output import Interruption, interruptible
 
 NAMES = ", ".join(FIGURES)
 
 
-@click.command(epilog=f"Figures: {NAMES}.")
+@command(epilog=f"Figures: {NAMES}.")
 @click.argument("figures", nargs=-1, metavar="[FIGURE]...")
 @switch("--quick", "Coarser grids and fewer trials: about two minutes on two cores.")
 @option(
     "--out",
-    PATH,
+    Path,
     "Directory for pictures, tables and the report; finished runs are kept in it, so that the same call resumes.",
     default=Path("reproduction"),
 )
@@ -48,8 +48,7 @@ NAMES = ", ".join(FIGURES)
     "Write the report and pictures again from findings.json and the tables in --out; no run is made.",
     "rendered",
 )
-@click.pass_context
-def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, out: Path, rendered: bool) -> None:
+def reproduce(asked: Request) -> None:
     r"""Run the paper's evaluation, all of it or the FIGUREs named, and judge every claim from the runs.
 
     Everything is run with the paper's gradient step and stopping rule and with our own steps, which stop at stationary points only,
@@ -61,13 +60,14 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
       infoplane reproduce --quick
       infoplane reproduce bottleneck-planes funnel-planes --out planes
     """
+    figures, out, quick = asked.figures, asked.out, asked.quick
     unknown = [name for name in figures if name not in FIGURES]
     if unknown:
         raise click.UsageError(f"there is no figure {unknown[0]!r}; the figures are {NAMES}.")
     require_matplotlib()
     made_directory(out)
     chosen = [FIGURES[name] for name in (dict.fromkeys(figures) or FIGURES)]
-    if rendered:
+    if asked.rendered:
         if not (out / "findings.json").is_file():
             raise click.UsageError(f"--render: {out} has no findings.json; run infoplane reproduce --out {out} first.")
         output.say(f"{count_words(render(chosen, out))}; wrote {out / 'report.md'} and {out / 'report.html'}.")
@@ -84,8 +84,8 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
         except KeyboardInterrupt:
             done = sum(job.done for job in reproduction.jobs())
             again = shlex.join(["infoplane", "reproduce", *figures, *["--quick"] * quick, "--out", str(out)])
-            output.note(f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}")
-            context.exit(interruption.code)
+            said = f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}"
+            output.end(interruption.code, said)
     figures_judged = [reproduction.judged(figure) for figure in chosen]
     for judged in figures_judged:
         write_figure(judged, out)

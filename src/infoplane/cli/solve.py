@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -23,12 +22,11 @@ from ..solvers.registry import runner_and_prover
 from ..sweep.progress import working
 from ..task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from . import caps, options, output
-from .flags import ARCHIVES, TABLES, Number, as_json, flag_of, option, switch, taken, written
+from .flags import BITS, Request, as_json, command, flag_of, option, switch, written
 from .options import Source, joint_options, task_options
-from .output import NOT_CONVERGED, interruptible
 
 
-@click.command(cls=options.Listing)
+@command(cls=options.Listing)
 @joint_options
 @task_options
 @switch(
@@ -42,48 +40,32 @@ from .output import NOT_CONVERGED, interruptible
 @options.certify
 @option(
     "--max-leakage-bits",
-    Number(least=0.0),
+    BITS,
     "For the funnel, instead of --beta: the largest I(X;Z) whose I(Y;Z) is at most this, with a bound on what is missed.",
     metavar="BITS",
 )
 @option(
     "--confidence",
-    Number(),
+    float,
     "With --max-leakage-bits: the cap holds in the population the records were drawn from, with this confidence, such as 0.95. Half of the "
     "records, drawn by --seed, are kept back to test it.",
     metavar="SHARE",
 )
 @written(
     "--out",
-    ARCHIVES,
+    "archive",
     "The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y). infoplane efficiency "
     "reads it as a system.",
 )
 @written(
     "--labels",
-    TABLES,
+    "table",
     "The cluster of every x, the one with the largest p(z|x): .csv or .parquet with the columns of X and the column cluster.",
 )
 @output.escape_formulas
 @options.threads
 @as_json
-@click.pass_context
-def solve(
-    context: click.Context,
-    /,
-    keep: tuple[str, ...],
-    hide: tuple[str, ...],
-    side_information: bool,
-    problem: str,
-    solver: str | None,
-    certify: float | None,
-    max_leakage_bits: float | None,
-    confidence: float | None,
-    out: Path | None,
-    labels: Path | None,
-    as_json: bool,
-    **rest: Any,
-) -> None:
+def solve(asked: Request) -> None:
     r"""Find one encoder p(z|x) for JOINT that minimises --problem: the best of several runs.
 
     JOINT is a built-in name (infoplane datasets lists them); a table of samples or counts, .csv, .parquet, .feather,
@@ -105,151 +87,117 @@ def solve(
       infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
       infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
     """
-    source, settings, given = Source.of(rest), options.make_run(rest), taken(rest, options.PROBLEM_OPTIONS)
-    notation = "beta" if given["beta"] is not None and not (keep or hide) else "gamma"
-    is_capped = max_leakage_bits is not None
-    if keep or hide:
-        check_tasks(keep, hide, problem, given, side_information, is_capped, confidence, solver)
-    else:
-        check_target(problem, given, side_information, is_capped, confidence, certify, solver)
+    source, settings = Source.of(asked), options.make_run(asked)
+    (check_tasks if asked.keep or asked.hide else check_target)(asked)
     capped: caps.Capped | None = None
-    if max_leakage_bits is not None:
-        joint = source.load(keep, hide)
-        with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
-            limits = options.proof_limits(rest)
-            capped = caps.solve_one(joint, max_leakage_bits, confidence, certify, settings, limits, interruption)
+    if asked.max_leakage_bits is not None:
+        joint = source.load(asked.keep, asked.hide)
+        with output.at_work(awaits_an_answer=True) as interruption:
+            capped = caps.solve_one(joint, asked, interruption)
         found = capped.solution
     else:
-        joint, wanted, chosen, proof = posed(
-            source, keep, hide, problem, given, side_information, solver, certify, rest
-        )
-        with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
+        joint, wanted, chosen, proof = posed(source, asked)
+        with output.at_work(awaits_an_answer=True) as interruption:
             if isinstance(joint, Joint):
                 solvers = runner_and_prover(chosen, [wanted], proof, capped=settings.clusters is not None)
                 options.prepare(wanted, interruption, *solvers)
             with working("solving", lines=True) as tell:
                 found = run(joint, wanted, chosen, **vars(settings), callback=tell, **vars(proof))
-    write(found, out, labels)
-    if as_json:
+    write(found, asked)
+    if asked.as_json:
         told = record(found, settings.rng)
-        # What the numbers are about comes first.
-        output.print_json(
-            told if capped is None else {"about": capped.about or None} | told | caps.record(capped, max_leakage_bits)
-        )
+        if capped is not None:  # what the numbers are about comes first
+            told = {"about": capped.about or None} | told | caps.record(capped, asked.max_leakage_bits)
+        output.print_json(told)
     else:
+        notation = "beta" if asked.beta is not None and not (asked.keep or asked.hide) else "gamma"
         show(found, source.title, notation, capped)
     if interruption.seen or (capped is None and found.status is Status.INTERRUPTED):
         what = "encoder found by then" if capped is None else "release found by then, within the cap"
-        output.note(f"Interrupted: this is the best {what}.")
-        context.exit(interruption.code)
-    if (missed := shortfall(found, capped, certify)) is not None:
-        output.note(missed)
-        context.exit(NOT_CONVERGED)
+        output.end(interruption.code, f"Interrupted: this is the best {what}.")
+    if (missed := shortfall(found, capped, asked.certify)) is not None:
+        output.end(output.NOT_CONVERGED, missed)
 
 
-def check_tasks(
-    keep: tuple[str, ...],
-    hide: tuple[str, ...],
-    problem: str,
-    given: dict[str, Any],
-    side_information: bool,
-    is_capped: bool,
-    confidence: float | None,
-    solver: str | None,
-) -> None:
+def check_tasks(asked: Request) -> None:
     """What --keep and --hide go with: --beta and perhaps --gamma, or --max-leakage-bits alone."""
-    if problem != bottleneck.name or confidence is not None:
+    if asked.problem != bottleneck.name or asked.confidence is not None:
         raise click.UsageError("--keep and --hide are a problem of their own: leave out --problem and --confidence.")
-    options.check_both(keep, hide)
-    others = {name for name, value in given.items() if value is not None} - (set() if is_capped else {"beta", "gamma"})
-    if others or (given["beta"] is None) is not is_capped or (is_capped and solver is not None):
+    options.check_both(asked)
+    given = {name for name, value in asked.of((*options.PROBLEM_OPTIONS, "solver")).items() if value is not None}
+    good = {"beta"} <= given <= {"beta", "gamma", "solver"} if asked.max_leakage_bits is None else not given
+    if not good:
         raise click.UsageError(
             "with --keep and --hide give --beta, and --gamma if it is not to be the joint's own small one; or --max-leakage-bits alone."
         )
-    if side_information and given["gamma"] is None:
+    if asked.side_information and asked.gamma is None:
         raise click.UsageError(
             "--side-information needs --gamma, the price of I(X;Z), and --beta, the weight of I(S;Z)."
         )
 
 
-def check_target(
-    problem: str,
-    given: dict[str, Any],
-    side_information: bool,
-    is_capped: bool,
-    confidence: float | None,
-    certify: float | None,
-    solver: str | None,
-) -> None:
+def check_target(asked: Request) -> None:
     """What goes with one target: --max-leakage-bits with the funnel only, --confidence with that."""
-    if side_information:
+    if asked.side_information:
         raise click.UsageError("--side-information goes with --keep and --hide.")
-    wrong = [flag_of(name) for name, value in {**given, "solver": solver}.items() if value is not None]
-    if is_capped and (problem != funnel.name or wrong):
-        found = ", ".join([f"found --problem {problem}", *wrong])
+    given = asked.of((*options.PROBLEM_OPTIONS, "solver"))
+    wrong = [flag_of(name) for name, value in given.items() if value is not None]
+    is_capped = asked.max_leakage_bits is not None
+    if is_capped and (asked.problem != funnel.name or wrong):
+        found = ", ".join([f"found --problem {asked.problem}", *wrong])
         raise click.UsageError(
             f"--max-leakage-bits goes with --problem funnel and takes the place of --beta and --solver; {found}."
         )
-    if is_capped and confidence is not None and certify is not None:
+    if is_capped and asked.confidence is not None and asked.certify is not None:
         raise click.UsageError("--confidence is about the population, --certify about this table: give one of them.")
-    if confidence is not None and not is_capped:
+    if asked.confidence is not None and not is_capped:
         raise click.UsageError("--confidence goes with --problem funnel and --max-leakage-bits.")
 
 
-def posed(
-    source: Source,
-    keep: tuple[str, ...],
-    hide: tuple[str, ...],
-    problem: str,
-    given: dict[str, Any],
-    side_information: bool,
-    solver: str | None,
-    certify: float | None,
-    rest: dict[str, Any],
-) -> tuple[Joint | TaskJoint, MarkovLagrangian, Solver | None, ProofOptions]:
+def posed(source: Source, asked: Request) -> tuple[Joint | TaskJoint, MarkovLagrangian, Solver | None, ProofOptions]:
     """The joint, its Lagrangian, solver and proof; what cannot be solved or proven is refused, if possible before data is read."""
-    tasks = source.load(keep, hide) if keep or hide else None
-    if tasks is None:
-        wanted = options.make_problem(problem, given)
+    joint: Any = None
+    if asked.keep or asked.hide:
+        joint = source.load(asked.keep, asked.hide)
+        named = task_funnel(asked.beta, asked.gamma)
+        if asked.side_information:
+            named = side_information_bottleneck(asked.gamma, asked.beta)
+        wanted = named.on(joint.joint)
     else:
-        beta, gamma = given["beta"], given["gamma"]
-        named = side_information_bottleneck(gamma, beta) if side_information else task_funnel(beta, gamma)
-        wanted = named.on(tasks.joint)
-    proof = options.make_proof(certify, rest)
-    chosen = options.choose(solver, rest)
+        wanted = options.make_problem(asked)
+    proof, chosen = options.make_proof(asked), options.choose(asked)
     runner_and_prover(chosen, [wanted], proof)
-    return source.load() if tasks is None else tasks, wanted, chosen, proof
+    return source.load() if joint is None else joint, wanted, chosen, proof
 
 
-def write(found: Solution, out: Path | None, labels: Path | None) -> None:
+def write(found: Solution, asked: Request) -> None:
     """The files that were asked for: the encoder, one row per x or as `Frontier.load` reads it, and the cluster of every x."""
-    if out is not None and out.suffix.lower() == ".npz":
-        output.write_frontier(Frontier(found.joint, [found]), out)
-    elif out is not None:
-        output.write_table(found.encoder_frame().reset_index(), out)
-    if labels is not None:
+    if asked.out is not None and asked.out.suffix.lower() == ".npz":
+        output.write_frontier(Frontier(found.joint, [found]), asked.out)
+    elif asked.out is not None:
+        output.write_table(found.encoder_frame().reset_index(), asked.out)
+    if asked.labels is not None:
         name = next(name for name in ("cluster", "z", "word") if name not in found.joint.x_names)
-        output.write_table(found.labels().rename(name).reset_index(), labels)
+        output.write_table(found.labels().rename(name).reset_index(), asked.labels)
 
 
 def shortfall(found: Solution, capped: caps.Capped | None, certify: float | None) -> str | None:
     """What an answer that is not as good as was asked for lacks, in a sentence."""
     if isinstance(capped, ConfidentFunnel):
-        return None if capped.chosen else "Nothing but a constant release passes with this confidence."
-    if capped is not None:
-        if certify is None or capped.certified:
-            return None
-        return f"Not certified: the gap is {capped.gap:.1e} nats, {certify:g} was asked for."
-    if not found.converged:
+        return None if capped.chosen else output.ONLY_CONSTANT
+    if capped is None and not found.converged:
         return f"Not converged: {found.message}."
-    if certify is None or found.status is Status.CERTIFIED:
+    if certify is None or (found.status is Status.CERTIFIED if capped is None else capped.certified):
         return None
+    if capped is not None:
+        return f"Not certified: the gap is {capped.gap:.1e} nats, {certify:g} was asked for."
     held = f"best found with {counted(found.clusters, 'cluster')}, the cap; without one " if found.at_cap else ""
     return f"Not certified: {held}the optimum may be {found.gap:.1e} nats lower, and {certify:g} was asked for."
 
 
 def record(found: Solution, seed: Seed) -> dict[str, Any]:
     """The JSON object of ``solve``; the encoder has one row per cluster and one column per x."""
+    told = ("iyz",) if found.problem.single_target else ("iuz", "isz")
     return {
         "problem": problem_record(found.problem),
         "solver": found.solver,
@@ -257,21 +205,13 @@ def record(found: Solution, seed: Seed) -> dict[str, Any]:
         "message": found.message,
         "converged": found.converged,
         "loss_nats": found.loss,
-        "ixz_bits": bits(found.ixz),
-        **(
-            {"iyz_bits": bits(found.iyz)}
-            if found.problem.single_target
-            else {"iuz_bits": bits(found.iuz), "isz_bits": bits(found.isz)}
-        ),
+        **{f"{name}_bits": bits(getattr(found, name)) for name in ("ixz", *told)},
         "lower_bound_nats": found.lower_bound,
         "gap_nats": found.gap,
         "iterations": found.iterations,
         "seconds": found.seconds,
         "residuals": found.residuals._asdict(),
-        "clusters": found.clusters,
-        "cluster_cap": found.cluster_cap,
-        "at_cap": found.at_cap,
-        "died": found.died,
+        **{name: getattr(found, name) for name in ("clusters", "cluster_cap", "at_cap", "died")},
         "seed": seed,
         "start": found.start,
         "starts": [
@@ -301,47 +241,38 @@ def show(found: Solution, title: str, notation: str, capped: caps.Capped | None)
     if found.problem.parameter is not None:  # as the user wrote it
         written = family_of(found.problem).notation(notation)
         parameter = f" at {written.name} {written.of(found.problem.parameter):g}"
+    facts = [("loss", f"{rounded(found.loss, 9)} nats")]
+    if found.lower_bound is not None:
+        proven = f"the optimum is at least {rounded(found.lower_bound, 9)}; gap {found.gap:.1e} nats"
+        facts.append(("proven", proven))
+    facts += _informations(found)
+    facts.append(("status", found.message))
+    facts.append(("residuals", ", ".join(f"{name} {size:.1e}" for name, size in found.residuals._asdict().items())))
+    facts.append(("found by", f"{found.solver}, start {found.start}, {counted(found.iterations, 'iteration')}"))
     converged = sum(one.status.converged for one in found.starts)
-    residuals = found.residuals
-    facts = [
-        ("loss", f"{rounded(found.loss, 9)} nats"),
-        *(
-            ()
-            if found.lower_bound is None
-            else (("proven", f"the optimum is at least {rounded(found.lower_bound, 9)}; gap {found.gap:.1e} nats"),)
-        ),
-        ("I(X;Z)", f"{rounded(bits(found.ixz), 9)} bits of H(X) = {bits(found.joint.entropy_x):.6f}"),
-        *_of_y(found),
-        ("status", found.message),
-        (
-            "residuals",
-            f"primal {residuals.primal:.1e}, dual {residuals.dual:.1e}, stationarity {residuals.stationarity:.1e}",
-        ),
-        ("found by", f"{found.solver}, start {found.start}, {counted(found.iterations, 'iteration')}"),
-        (
-            ("starts", f"{converged} of {len(found.starts)} converged, {found.seconds:.2f} s in all")
-            if found.starts
-            else ("time", f"{found.seconds:.2f} s")
-        ),
-        *(() if found.caution is None or about else (("caution", found.caution),)),
-    ]
+    if found.starts:
+        facts.append(("starts", f"{converged} of {len(found.starts)} converged, {found.seconds:.2f} s in all"))
+    else:
+        facts.append(("time", f"{found.seconds:.2f} s"))
+    if found.caution is not None and not about:
+        facts.append(("caution", found.caution))
     output.print_facts(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", facts)
     output.print_table(cluster_table(found))
     if capped is not None and (last := str(capped).splitlines()[-1]) not in about:
         output.say(last)
 
 
-def _of_y(found: Solution) -> list[tuple[str, str]]:
-    """What is said of Y, or of what is kept and of what is hidden."""
+def _informations(found: Solution) -> list[tuple[str, str]]:
+    """What is said of X; of Y, or of what is kept and of what is hidden; and the most that could be."""
+    joint = found.joint
+    rows = [("I(X;Z)", found.ixz, "H(X)", joint.entropy_x)]
     if found.problem.single_target:
-        return [
-            ("I(Y;Z)", f"{rounded(bits(found.iyz), 9)} bits of I(X;Y) = {bits(found.joint.mutual_information):.6f}")
-        ]
-    both = TaskJoint.of(found.joint)
-    return [
-        ("kept, I(U;Z)", f"{rounded(bits(found.iuz), 9)} bits of I(U;X) = {bits(both.keep.mutual_information):.6f}"),
-        ("told, I(S;Z)", f"{rounded(bits(found.isz), 9)} bits of I(S;X) = {bits(both.hide.mutual_information):.6f}"),
-    ]
+        rows.append(("I(Y;Z)", found.iyz, "I(X;Y)", joint.mutual_information))
+    else:
+        both = TaskJoint.of(joint)
+        rows.append(("kept, I(U;Z)", found.iuz, "I(U;X)", both.keep.mutual_information))
+        rows.append(("told, I(S;Z)", found.isz, "I(S;X)", both.hide.mutual_information))
+    return [(name, f"{rounded(bits(nats), 9)} bits of {most} = {bits(whole):.6f}") for name, nats, most, whole in rows]
 
 
 def cluster_table(found: Solution) -> output.TextTable:
@@ -354,14 +285,10 @@ def cluster_table(found: Solution) -> output.TextTable:
     made = output.TextTable(f"{counted(found.clusters, 'cluster')}{order}{died}", columns, left=columns[2:])
     for one in by_mass(joint, found.encoder, 4, SHOWN_ROWS):
         shown = [f"{label_text(joint.x_labels[x], 40)} {found.encoder[one.z, x]:.2f}" for x in one.typical]
-        more = max(one.letters - len(shown), 0)
-        text = "; ".join(shown) + (f"; {more:,} more" if more else "")
-        made.add_row(
-            str(one.z),
-            f"{one.mass:.4f}" if one.mass >= 5e-5 else f"{one.mass:.0e}",
-            predicted(one, joint.y_labels, 3),
-            text,
-        )
+        if one.letters > len(shown):
+            shown.append(f"{one.letters - len(shown):,} more")
+        mass = f"{one.mass:.4f}" if one.mass >= 5e-5 else f"{one.mass:.0e}"
+        made.add_row(str(one.z), mass, predicted(one, joint.y_labels, 3), "; ".join(shown))
     if found.clusters > SHOWN_ROWS:
         made.add_row("...", "", "", f"{counted(found.clusters - SHOWN_ROWS, 'smaller one')}; --json and --out have all")
     return made
