@@ -39,11 +39,7 @@ def status(asked: Request) -> None:
         facts = dataclasses.asdict(found)
         manifest = facts.pop("manifest")
         # Numbers whose names in `StoreStatus` do not say their unit, or that follow from others.
-        units = {
-            "seconds_left": found.seconds_left,
-            "best_loss_nats": found.best_loss,
-            "runs_per_second": found.rate,
-        }
+        units = {"seconds_left": found.seconds_left, "best_loss_nats": found.best_loss, "runs_per_second": found.rate}
         output.print_json({**readable(manifest, manifest["grid"]), **facts, **units})
         return
     output.print_facts(f"{asked.store}", lines(found))
@@ -79,7 +75,7 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
 @command()
 @STORE
 @options.plugin
-@option("--engine", str, "Where runs go, as in infoplane frontier.  [default: threads]", metavar="NAME")
+@option("--engine NAME", str, "Where runs go, as in infoplane frontier.  [default: threads]")
 @files
 @options.threads
 @as_json
@@ -138,13 +134,7 @@ def export(asked: Request) -> None:
 
 @command()
 @click.argument("answer", type=click.Path(path_type=Path))
-@option(
-    "--gap",
-    float,
-    "What counts as certified: the largest distance of a loss to its bound.",
-    default=1e-6,
-    metavar="NATS",
-)
+@option("--gap NATS", float, "What counts as certified: the largest distance of a loss to its bound.", default=1e-6)
 @option("--max-cells", COUNT, "Cells that one proof may take.", default=1_000_000)
 @option("--max-seconds", float, "Seconds that one proof may take.", default=60.0)
 @as_json

@@ -45,11 +45,10 @@ class Fitted(NamedTuple):
     "Also learn the secret from half of the rows by boosted trees, and guess it for the others; needs the extra [sklearn].",
 )
 @option(
-    "--gain",
+    "--gain TABLE",
     str,
     "g-leakage: a table with a row for each guess, named in its first column, and a column of gains for each value of the secret.",
     name="gain_file",
-    metavar="TABLE",
 )
 @switch(
     "--other-records",

@@ -32,20 +32,17 @@ from .tables import read_frame
 @columns("--keep", "Utility is what Z tells of these columns, by commas, not of --x itself.")
 @bins
 @complete_rows
-@option(
-    "--max-leakage-bits", numbers(least=0.0), "Our best release for each of these caps on I(S;Z).", metavar="BITS,..."
-)
-@option("--max-lift-bits", BITS, "Cap on log p(s|z)/p(s) of our releases, both sides.", metavar="BITS")
+@option("--max-leakage-bits BITS,...", numbers(least=0.0), "Our best release for each of these caps on I(S;Z).")
+@option("--max-lift-bits BITS", BITS, "Cap on log p(s|z)/p(s) of our releases, both sides.")
 @option("--drop", COLUMNS, "The release of --x without these columns; may be repeated.", multiple=True)
 @option(
-    "--levels",
+    "--levels COL:N,...|COL:TABLE",
     str,
     "Coarser and coarser groups of a column: numbers of bins, such as age:8,4,2, or a table whose first column has the values and the next "
     "ones their group at each level, such as job:jobs.csv; every combination of levels is a release; may be repeated.",
     multiple=True,
-    metavar="COL:N,...|COL:TABLE",
 )
-@option("--merge", numbers(), "Values merged to so many by Merge-Two.", metavar="N,...")
+@option("--merge N,...", numbers(), "Values merged to so many by Merge-Two.")
 @written("--out", "table", "A row for each release, .csv or .parquet.")
 @written("--plot", "picture", "Utility against leakage and against the worst lift: .png, .svg or .pdf.")
 @option("--seed", int, "Of our search.", default=0)

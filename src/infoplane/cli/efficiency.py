@@ -45,25 +45,19 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 @joint_options
 @click.argument("systems", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @option("--problem", click.Choice(DISTANCES), "Which frontier.", default=DISTANCES[0])
+@option("--system COL", str, "Column of SYSTEMS with the system's name  [default: system or language, if there]")
 @option(
-    "--system", str, "Column of SYSTEMS with the system's name  [default: system or language, if there]", metavar="COL"
-)
-@option(
-    "--item",
+    "--item COL",
     str,
     "Column with the item x, as often as X has columns  [default: the names of X, else x or item]",
-    metavar="COL",
     multiple=True,
 )
-@option("--word", str, "Column with the word z  [default: z, word or cluster]", metavar="COL")
+@option("--word COL", str, "Column with the word z  [default: z, word or cluster]")
 @option(
-    "--weight",
-    str,
-    "Column with counts or probabilities  [default: count, weight or p, if there; else 1 a row]",
-    metavar="COL",
+    "--weight COL", str, "Column with counts or probabilities  [default: count, weight or p, if there; else 1 a row]"
 )
 @option("--max-solves", int, "Most parameters solved for a system.", default=MAX_SOLVES)
-@option("--accuracy", float, "To which epsilon is found.", default=TOL, metavar="NATS")
+@option("--accuracy NATS", float, "To which epsilon is found.", default=TOL)
 @option(
     "--bootstrap",
     int,

@@ -152,14 +152,14 @@ KINDS: dict[Any, Any] = {int: Whole(min=0), float: Number(), Path: click.Path(pa
 """Types by what they read."""
 
 METAVARS: dict[Any, str] = {bool: "true|false", Whole: "N", Number: "NUMBER"}
-"""What a value is called in the help."""
+"""What a value is called in the help, unless the flag says so."""
 
 
 def option(flag: str, kind: Any, text: str, *, name: str | None = None, **more: Any) -> Decorator[Any]:
-    """An option, ``--flag`` of some type, with its sentence; ``name`` is the argument's, if it is not the flag's."""
-    kind = KINDS.get(kind, kind)
-    called = kind.name if isinstance(kind, Parsed) else METAVARS.get(kind if isinstance(kind, type) else type(kind))
-    more = {"metavar": called, "show_default": more.get("default") not in (None, ()), **more}
+    """An option, ``--flag`` or ``--flag VALUE``, of some type, with its sentence; ``name`` is the argument's, if it is not the flag's."""
+    kind, (flag, _, called) = KINDS.get(kind, kind), flag.partition(" ")
+    usual = kind.name if isinstance(kind, Parsed) else METAVARS.get(kind if isinstance(kind, type) else type(kind))
+    more = {"metavar": called or usual, "show_default": more.get("default") not in (None, ()), **more}
     return click.option(flag, *([] if name is None else [name]), type=kind, help=text, **more)
 
 
@@ -302,14 +302,13 @@ def _bin_rules(_context: click.Context, parameter: click.Parameter, values: Any)
 
 
 bins = option(
-    "--bin",
+    "--bin COL:N",
     str,
     "Put the numbers or dates of a column into N bins of about equal mass, such as age:5, or dates by year, month or weekday, such as "
     "born:year; may be repeated.",
     name="bins",
     multiple=True,
     callback=_bin_rules,
-    metavar="COL:N",
 )
 
 complete_rows = option(

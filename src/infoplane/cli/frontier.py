@@ -72,22 +72,16 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
     "Add parameters to the grid until there are N, where the curve is long: they end evenly spaced along it.",
 )
 @option(
-    "--max-leakage-bits",
+    "--max-leakage-bits BITS,...",
     numbers(least=0.0),
     "For --problem funnel, or with --keep and --hide: the most that is kept under each of these caps on what is told of the secret, with "
     "its proof, in place of a grid.",
-    metavar="BITS,...",
 )
 @option(
-    "--store",
-    Path,
-    "Write every finished run to this file; the same command then continues where it was interrupted.",
+    "--store", Path, "Write every finished run to this file; the same command then continues where it was interrupted."
 )
 @option(
-    "--engine",
-    str,
-    "Where runs go: threads, dask (workers on this machine) or dask:ADDRESS.  [default: threads]",
-    metavar="NAME",
+    "--engine NAME", str, "Where runs go: threads, dask (workers on this machine) or dask:ADDRESS.  [default: threads]"
 )
 @option("--chunk-seconds", float, "", default=CHUNK_SECONDS, hidden=True)
 @files

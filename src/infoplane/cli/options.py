@@ -150,14 +150,14 @@ joint_options = several(
     click.argument("joint"),
     columns("--x", "Columns of the table that make up X, separated by commas."),
     columns("--y", "Columns of the table that make up Y, separated by commas."),
-    option("--count", str, "Column with the number of samples that a row stands for; without it, one.", metavar="COL"),
+    option("--count COL", str, "Column with the number of samples that a row stands for; without it, one."),
     bins,
     option(
         "--missing",
         click.Choice(MISSING_RULES),
         "What to do with an empty cell: refuse it, make it the label 'missing', or leave its row out.  [default: error]",
     ),
-    option("--smoothing", float, "Add S to every count, also to those that are 0.", metavar="S"),
+    option("--smoothing S", float, "Add S to every count, also to those that are 0."),
     switch(
         "--wide",
         "JOINT is a table of counts with the labels of x in its first column and those of y in its first row; found out if --x and --y are "
@@ -165,11 +165,10 @@ joint_options = several(
     ),
     switch("--matrix", "JOINT is the matrix p(x,y), one row per x: .csv without a header, or .npy."),
     option(
-        "--prior",
+        "--prior uniform|capacity|FILE",
         str,
         "Another p(x), with the same p(y|x): uniform; that of a table with the labels of x and their probabilities, one row each; or, for "
         "efficiency, the mean of the systems' capacity-achieving ones.  [default: that of JOINT]",
-        metavar="uniform|capacity|FILE",
     ),
     switch(
         "--denoise",
@@ -222,7 +221,7 @@ one_problem = several(
     _problem,
     *(option(flag_of(name), float, f"{_for(name)} {_range(name)}.") for name in PARAMETERS),
     _fixed,
-    option("--rho", numbers(3), f"{_for('rho')} its three coefficients rho_z, rho_zx, rho_zy.", metavar="Z,ZX,ZY"),
+    option("--rho Z,ZX,ZY", numbers(3), f"{_for('rho')} its three coefficients rho_z, rho_zx, rho_zy."),
 )
 
 notation = option(
@@ -253,7 +252,7 @@ family_of_problems = several(
         f"Values of {' or '.join(PARAMETERS)}, spaced geometrically  [default: {_defaults(lambda family: family.points)} over the joint's "
         "own range]",
     ),
-    option("--grid-values", numbers(), "The values themselves, instead of --grid.", metavar="V,V,..."),
+    option("--grid-values V,V,...", numbers(), "The values themselves, instead of --grid."),
 )
 
 
@@ -477,12 +476,11 @@ def make_run(asked: Request) -> RunOptions:
 
 certify = several(
     option(
-        "--certify",
+        "--certify [NATS]",
         float,
         f"Prove that no encoder has a loss more than NATS below the answer's  [NATS if left out: {Limits.tol:g}]",
         is_flag=False,
         flag_value=Limits.tol,
-        metavar="[NATS]",
     ),
     *PROOF_LIMITS.values(),
 )
@@ -533,12 +531,11 @@ def _load(_context: click.Context, parameter: click.Parameter, values: tuple[str
 
 
 plugin = option(
-    "--plugin",
+    "--plugin MODULE|FILE.py[:NAME]",
     str,
     "Solvers of your own: Python that registers them, or a subclass of infoplane.Solver. Their names are then known.",
     multiple=True,
     is_eager=True,
     expose_value=False,
     callback=_load,
-    metavar="MODULE|FILE.py[:NAME]",
 )

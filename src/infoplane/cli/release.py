@@ -54,9 +54,7 @@ PROMISES = (
 
 
 keyed = several(
-    option(
-        "--id", str, "With --key-file: a record always gets the same released value.", name="id_column", metavar="COL"
-    ),
+    option("--id COL", str, "With --key-file: a record always gets the same released value.", name="id_column"),
     option(
         "--key-file",
         Path,
@@ -73,15 +71,12 @@ keyed = several(
 @columns("--keep", "Keep what --x tells of these columns, by commas, not --x itself; they are not released.")
 @bins
 @complete_rows
-@option("--max-leakage-bits", BITS, "Cap on the average, I(S;Z).", metavar="BITS")
-@option("--max-lift-bits", BITS, "Cap on log p(s|z)/p(s) of every released value and secret.", metavar="BITS")
+@option("--max-leakage-bits BITS", BITS, "Cap on the average, I(S;Z).")
+@option("--max-lift-bits BITS", BITS, "Cap on log p(s|z)/p(s) of every released value and secret.")
 @switch("--one-sided", "Cap the lift above only: a released value may rule a secret out.")
-@option("--min-group", float, "The least expected number of records of a released value.", metavar="N")
+@option("--min-group N", float, "The least expected number of records of a released value.")
 @option(
-    "--confidence",
-    float,
-    "With --max-leakage-bits alone: the cap holds in the population, with this confidence.",
-    metavar="SHARE",
+    "--confidence SHARE", float, "With --max-leakage-bits alone: the cap holds in the population, with this confidence."
 )
 @keyed
 @option(

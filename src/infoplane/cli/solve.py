@@ -39,17 +39,15 @@ from .options import Source, joint_options, task_options
 @options.run_options
 @options.certify
 @option(
-    "--max-leakage-bits",
+    "--max-leakage-bits BITS",
     BITS,
     "For the funnel, instead of --beta: the largest I(X;Z) whose I(Y;Z) is at most this, with a bound on what is missed.",
-    metavar="BITS",
 )
 @option(
-    "--confidence",
+    "--confidence SHARE",
     float,
     "With --max-leakage-bits: the cap holds in the population the records were drawn from, with this confidence, such as 0.95. Half of the "
     "records, drawn by --seed, are kept back to test it.",
-    metavar="SHARE",
 )
 @written(
     "--out",

@@ -8,7 +8,7 @@ text, so that ``007`` is not 7. Where cells have types a value is a label as it 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import reduce
 from operator import or_
@@ -87,12 +87,8 @@ def read_tasks(source: Source, keep: tuple[str, ...], hide: tuple[str, ...]) -> 
         if name in source.x or (name in keep and name in hide):
             raise click.UsageError(f"a column is part of one of --x, --keep and --hide; found {name!r} in two of them.")
     with readable(place):
-        frame, weight = _columns(source, place, *keep, *hide)
+        frame, weight = _columns(source, place, (*keep, *hide))
         return TaskJoint.from_frame(frame, source.x, keep, hide, weight, source.bins, source.missing or "error")
-
-
-def _columns(source: Source, place: Place, *others: str) -> tuple[Any, str | None]:
-    return read_columns(place, (*source.x, *others), source.count, source.bins, source.missing)
 
 
 def _table(source: Source, place: Place) -> Joint:
@@ -108,7 +104,7 @@ def _table(source: Source, place: Place) -> Joint:
         if name not in (*source.x, *source.y):
             raise click.UsageError(f"--bin {name}: the column must be one of --x or --y.")
     with readable(place):
-        frame, weight = _columns(source, place, *source.y)
+        frame, weight = _columns(source, place, source.y)
         smoothing, missing = source.smoothing or 0.0, source.missing or "error"
         return Joint.from_frame(frame, list(source.x), list(source.y), weight, smoothing, source.bins, missing)
 
@@ -132,14 +128,15 @@ def _wide(source: Source, place: Place) -> Joint:
             ) from None
 
 
-def check_column(header: list[str], name: str) -> None:
+def check_columns(header: list[str], names: Iterable[str]) -> None:
     """Refuse a name that is not there, or there more than once."""
-    if header.count(name) > 1:
-        raise InvalidJointError(f"the column {name!r} is there {header.count(name)} times; rename one of them.")
-    if name not in header:
-        # As they are typed: a name with a comma in double quotes.
-        names = [f'"{one}"' if "," in one else one for one in header]
-        raise InvalidJointError(f"there is no column {name!r}; expected {alternatives(name, names)}.")
+    for name in names:
+        if header.count(name) > 1:
+            raise InvalidJointError(f"the column {name!r} is there {header.count(name)} times; rename one of them.")
+        if name not in header:
+            # As they are typed: a name with a comma in double quotes.
+            known = [f'"{one}"' if "," in one else one for one in header]
+            raise InvalidJointError(f"there is no column {name!r}; expected {alternatives(name, known)}.")
 
 
 def header_of(path: Path) -> list[str]:
@@ -148,41 +145,25 @@ def header_of(path: Path) -> list[str]:
         return TableRows(path).header()
 
 
-def read_columns(
-    place: Place, names: Sequence[str], count: str | None, bins: Mapping[str, int | str], missing: str | None
-) -> tuple[Any, str | None]:
-    """The named columns as a frame that `Joint.from_frame` takes, and the column of it that has the weights."""
+def _columns(source: Source, place: Place, others: tuple[str, ...]) -> tuple[Any, str | None]:
+    """The columns of x and others as a frame that `Joint.from_frame` takes, and the column of it that has the weights.
+
+    Of a text, one row for each combination of values that occurs, and the number of samples that have it, called `WEIGHT`.
+    """
+    names, count = list(dict.fromkeys((*source.x, *others))), source.count
+    needed = (*names, *(() if count is None else (count,)))
     if isinstance(place, Path) and kind_of(place) in ARROW:
-        return _read_dataset(place, names, count, missing), count
-    return _counted_rows(place, names, count, bins, missing), WEIGHT
-
-
-def _read_dataset(path: Path, names: Sequence[str], count: str | None, missing: str | None) -> Any:
-    dataset = dataset_of(path)
-    for name in (*names, *(() if count is None else (count,))):
-        check_column(dataset.schema.names, name)
-    if missing == "drop":
-        field = extra("pyarrow.compute", "Parquet files need pyarrow", "parquet").field
-        incomplete = reduce(or_, (field(name).is_null(nan_is_null=True) for name in names))
-        _said_dropped(path, dataset.count_rows(filter=incomplete), dataset.count_rows())
-    return dataset
-
-
-def _said_dropped(place: Place, dropped: int, rows: int) -> None:
-    if dropped:
-        note(f"{place}: {dropped:,} of {counted(rows, 'row')} left out, since a value is missing.")
-
-
-def _counted_rows(
-    place: Place, names: Sequence[str], count: str | None, bins: Mapping[str, int | str], missing: str | None
-) -> Any:
-    """A frame with one row for each combination of values that occurs, and the number of samples that have it, called `WEIGHT`."""
+        dataset = dataset_of(place)
+        check_columns(dataset.schema.names, needed)
+        if source.missing == "drop":
+            field = extra("pyarrow.compute", "Parquet files need pyarrow", "parquet").field
+            without = reduce(or_, (field(name).is_null(nan_is_null=True) for name in names))
+            _say_dropped(place, dataset.count_rows(filter=without), dataset.count_rows())
+        return dataset, count
     rows = TableRows(place)
     header = rows.header()
-    for name in (*names, *(() if count is None else (count,))):
-        check_column(header, name)
-    names = list(dict.fromkeys(names))
-    columns = [_Column(rows, name, header.index(name), bins.get(name)) for name in names]
+    check_columns(header, needed)
+    columns = [_Column(rows, name, header.index(name), source.bins.get(name)) for name in names]
     weight = None if count is None else header.index(count)
     amounts: dict[tuple[Any, ...], float] = {}
     seen = incomplete = 0
@@ -191,7 +172,7 @@ def _counted_rows(
         cells = [column.value(row, line) for column in columns]
         if None in cells:
             incomplete += 1
-            if missing not in ("drop", "category"):
+            if source.missing not in ("drop", "category"):
                 raise InvalidJointError(
                     f"line {line} has an empty cell in column {names[cells.index(None)]!r}. Leave the row out (--missing drop), or give "
                     "what is missing a label (--missing category)."
@@ -200,11 +181,17 @@ def _counted_rows(
         # 1, True and 1.0 are equal to Python: with their types they are three, which the joint then refuses.
         key = (*cells, *map(type, cells))
         amounts[key] = amounts.get(key, 0.0) + amount
-    if missing == "drop":
-        _said_dropped(place, incomplete, seen)
+    if source.missing == "drop":
+        _say_dropped(place, incomplete, seen)
     kinds = {column.name: None if column.dates else float for column in columns if column.rule is not None}
     values = {name: [key[at] for key in amounts] for at, name in enumerate(names)}
-    return _framed(rows, values, kinds).assign(**{WEIGHT: np.fromiter(amounts.values(), float, count=len(amounts))})
+    frame = _framed(rows, values, kinds)
+    return frame.assign(**{WEIGHT: np.fromiter(amounts.values(), float, count=len(amounts))}), WEIGHT
+
+
+def _say_dropped(place: Place, dropped: int, rows: int) -> None:
+    if dropped:
+        note(f"{place}: {dropped:,} of {counted(rows, 'row')} left out, since a value is missing.")
 
 
 class _Column:
@@ -244,8 +231,7 @@ def read_frame(name: str, needed: Sequence[str] = (), numbers: Sequence[str] = (
     with readable(place):
         rows = TableRows(place)
         header = rows.header()
-        for column in (*header, *numbers):
-            check_column(header, column)
+        check_columns(header, (*header, *numbers))
         cells: list[list[Any]] = [[] for _ in header]
         for line, row in rows:
             for column, values, cell in zip(header, cells, row, strict=True):
@@ -253,8 +239,7 @@ def read_frame(name: str, needed: Sequence[str] = (), numbers: Sequence[str] = (
                 values.append(rows.number(value, line, column) if column in numbers and value is not None else value)
         if not cells or not cells[0]:
             raise InvalidJointError("a table must have at least one row beside its header; found none.")
-    for column in needed:
-        check_column(header, column)
+    check_columns(header, needed)
     return _framed(rows, dict(zip(header, cells, strict=True)), dict.fromkeys(numbers, float))
 
 

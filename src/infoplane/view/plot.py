@@ -18,24 +18,12 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
-from ..information import NATS_PER_BIT, Array, bits
+from ..information import NATS_PER_BIT, bits
 from ..joint.task_joint import TaskJoint
 from ..problem import bottleneck
 from ..sampling.held_out import chance_of
 from ..solution import Solution
-from .drawing import (
-    COLOURS,
-    GREY,
-    INK,
-    MARKERS,
-    SIZES,
-    TITLE,
-    name_points,
-    new_axes,
-    new_figure,
-    save_figure,
-    tidy,
-)
+from .drawing import COLOURS, GREY, INK, MARKERS, SIZES, TITLE, name_points, new_axes, new_figure, save_figure, tidy
 from .report.contents import groups, trace_lines
 
 if TYPE_CHECKING:
@@ -133,33 +121,23 @@ def plot_plane(
     if ax is None:
         width, height = _inches(size)
         ax = new_axes(width + (1.6 if legend == "outside" else 0.0), height)
-    small = size == "column"
-    plane = _Plane(ax, frontier, SIZES["column"][0] / SIZES["page"][0] if small else 1.0, colours, dict(labels or {}))
-    plane.frame(plane.ixz if systems is None else np.append(plane.ixz, systems["ixz_bits"]))
-    if is_enclosed(frontier.runs) if enclosure is None else enclosure:
-        plane.enclosure("" if bands is None else "the frontier of this table, ")
-    if bands is not None:
-        plane.bands(bands)
-    if frontier.caution is not None:
-        plane.chance()
-    solvers = 0
-    if line is False or (line is None and systems is None):
-        solvers = plane.runs(without=() if systems is None else (GIVEN_COLOUR,))
-    plane.pareto(alone=solvers == 0)
     if transitions == "grid":
         from ..frontier.summary import transitions_on_the_grid
 
         transitions = transitions_on_the_grid(frontier.joint, frontier.best_answers())
+    plane = _Plane(ax, frontier, systems, colours, dict(labels or {}), is_small=size == "column")
+    plane.frame(title, xlabel, ylabel)
+    if is_enclosed(frontier.runs) if enclosure is None else enclosure:
+        plane.enclosure("" if bands is None else "the frontier of this table, ")
+    plane.bands(bands)
+    plane.chance()
+    solvers = 0 if (systems is not None if line is None else line) else plane.runs()
+    plane.pareto(alone=solvers == 0)
     plane.transitions(transitions, notation)
-    if systems is not None:
-        plane.systems(systems)
-    plane.words(title, xlabel, ylabel, small)
+    plane.given()
     if legend is not None:
-        plane.legend(legend == "outside", "best of each parameter" if solvers > 1 else None, small)
-    # Last, since where there is room depends on all else; more names than that would hide the plane.
-    if systems is not None and len(systems) <= 40:
-        names = [label_text(name, 24) for name in systems["system"]]
-        name_points(ax, systems[["ixz_bits", "iyz_bits"]].to_numpy(), names, 8.0 * math.sqrt(plane.scale))
+        plane.legend(legend == "outside", "best of each parameter" if solvers > 1 else None)
+    plane.names()  # last, since where there is room depends on all else
     return ax
 
 
@@ -180,14 +158,17 @@ class _Plane:
 
     ax: Axes
     frontier: Frontier
-    scale: float
-    """Of markers and lines."""
+    systems: Any
     colours: Sequence[str] | Mapping[str, str] | None
     called: dict[str, str]
     """What the legend calls solvers, the frontier and the systems."""
+    is_small: bool
+    """In small letters, for a column of text."""
 
     def __post_init__(self) -> None:
         self.ixz, self.iyz = (np.array([bits(run.plane[axis]) for run in self.frontier.runs]) for axis in (0, 1))
+        self.scale = SIZES["column"][0] / SIZES["page"][0] if self.is_small else 1.0
+        """Of markers and lines."""
         self.taken: set[str] = set()
         """Colours that were used."""
 
@@ -201,9 +182,10 @@ class _Plane:
         """A line of the legend."""
         self.ax.plot([], [], linestyle="none", label=label, **style)
 
-    def frame(self, x: Array) -> None:
+    def frame(self, title: str | None, xlabel: str | None, ylabel: str | None) -> None:
         """Limits, labels, title and the bounds I(Y;Z) <= min(I(X;Z), I(X;Y)); of tasks, I(U;Z) <= I(U;X)."""
         ax, frontier = self.ax, self.frontier
+        x = self.ixz if self.systems is None else np.append(self.ixz, self.systems["ixz_bits"])
         one_target = frontier.runs[0].problem.single_target
         told = frontier.joint if one_target else TaskJoint.of(frontier.joint).keep
         bound = bits(told.mutual_information)
@@ -227,10 +209,13 @@ class _Plane:
         top = max(bound, 1e-3) * 1.14
         ax.set_xlim(left - 0.02 * (right - left), right)
         ax.set_ylim(-0.03 * top, top)
-        ax.set_xlabel(names[0])
-        ax.set_ylabel(names[1])
-        families = dict.fromkeys(run.problem.record.title for run in frontier.runs)
-        ax.set_title(f"Information plane: {', '.join(families)}", **TITLE)
+        text: dict[str, Any] = {"fontsize": "small"} if self.is_small else {}
+        ax.set_xlabel(names[0] if xlabel is None else xlabel, **text)
+        ax.set_ylabel(names[1] if ylabel is None else ylabel, **text)
+        families = ", ".join(dict.fromkeys(run.problem.record.title for run in frontier.runs))
+        ax.set_title(f"Information plane: {families}" if title is None else title, **TITLE)
+        if self.is_small:
+            ax.tick_params(labelsize="small")
         tidy(ax)
 
     def enclosure(self, about: str) -> None:
@@ -243,8 +228,10 @@ class _Plane:
         edge = edges[not found.hides_y]
         self.ax.plot(found.ixz_bits, edge, color=COLOURS[5], linewidth=1.0, zorder=1.6, label=label)
 
-    def bands(self, bands: Bands) -> None:
+    def bands(self, bands: Bands | None) -> None:
         """What is known of the population's frontier; a constant tells nothing, in every population."""
+        if bands is None:
+            return
         ixz, low, high = (np.concatenate([[0.0], one]) for one in (bands.ixz_bits, bands.low_bits, bands.high_bits))
         label = f"the population's frontier: {100 * bands.confidence:g}% at each rate, {bands.records:,} records"
         self.ax.fill_between(ixz, low, high, color=COLOURS[4], alpha=0.3, linewidth=0, zorder=1.2, label=label)
@@ -252,6 +239,8 @@ class _Plane:
 
     def chance(self) -> None:
         """Where some points have a caution, what chance shows at this size: a level of a bottleneck, what is added to a funnel's."""
+        if self.frontier.caution is None:
+            return
         joint = self.frontier.joint
         records = counted(joint.records or 0, "record")
         style: dict[str, Any] = {"color": INK, "linestyle": (0, (1, 2)), "zorder": 1.8, "linewidth": 1.2}
@@ -264,12 +253,12 @@ class _Plane:
         label = f"about what leaks in the population, {records}"
         self.ax.plot([bits(run.ixz) for run in best], leaked, label=label, **style)
 
-    def runs(self, without: Sequence[str]) -> int:
-        """Every run, and larger the best of each parameter, solver by solver; how many there are. No solver has a colour ``without``."""
+    def runs(self) -> int:
+        """Every run, and larger the best of each parameter, solver by solver; how many there are."""
         by_solver: dict[str, list[int]] = {}
         for row, group in enumerate(groups(self.frontier)):
             by_solver.setdefault(group, []).append(row)
-        free = [colour for colour in COLOURS if colour not in without]
+        free = [colour for colour in COLOURS if self.systems is None or colour != GIVEN_COLOUR]
         if self.colours and not isinstance(self.colours, Mapping):
             free = list(self.colours)
         alone, bests, scale = len(by_solver) == 1, 0, self.scale
@@ -349,8 +338,11 @@ class _Plane:
         if transitions:
             self.entry("phase transition", color=COLOURS[4], marker="|", markersize=10)
 
-    def systems(self, systems: Any) -> None:
+    def given(self) -> None:
         """Systems, each with its epsilon: what the best encoder with the same I(X;Z) has over it; all of that is shown."""
+        systems = self.systems
+        if systems is None:
+            return
         x, y = systems["ixz_bits"].to_numpy(), systems["iyz_bits"].to_numpy()
         end = y + (-1.0 if self.frontier.hides_y else 1.0) * systems["epsilon_bits"].to_numpy()
         # Their own colour, or the first that nothing else has.
@@ -367,26 +359,20 @@ class _Plane:
         label = self.called.get("systems", "given, with its epsilon")
         self.entry(label, color=self.colour_of("systems") or own, marker="D", markersize=5 * self.scale)
 
-    def words(self, title: str | None, xlabel: str | None, ylabel: str | None, small: bool) -> None:
-        """The title and the names of the axes that were asked for, in small letters for a column of text."""
-        if xlabel is not None:
-            self.ax.set_xlabel(xlabel)
-        if ylabel is not None:
-            self.ax.set_ylabel(ylabel)
-        if title is not None:
-            self.ax.set_title(title, **TITLE)
-        if small:
-            self.ax.tick_params(labelsize="small")
-            self.ax.xaxis.label.set_fontsize("small")
-            self.ax.yaxis.label.set_fontsize("small")
-
-    def legend(self, outside: bool, heading: str | None, small: bool) -> None:
+    def legend(self, outside: bool, heading: str | None) -> None:
         """What was drawn, at a place inside the axes or to the right of them."""
         where: dict[str, Any] = {"loc": "best" if self.frontier.hides_y else "lower right"}
         if outside:
             where = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
-        text = "x-small" if small else "small"
+        text = "x-small" if self.is_small else "small"
         self.ax.legend(**where, title=heading, title_fontsize=text, alignment="left", fontsize=text, frameon=False)
+
+    def names(self) -> None:
+        """Those of the systems; more than 40 would hide the plane."""
+        if self.systems is not None and len(self.systems) <= 40:
+            names = [label_text(name, 24) for name in self.systems["system"]]
+            points = self.systems[["ixz_bits", "iyz_bits"]].to_numpy()
+            name_points(self.ax, points, names, 8.0 * math.sqrt(self.scale))
 
 
 def plot_planes(

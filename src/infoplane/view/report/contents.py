@@ -57,26 +57,18 @@ BEST, GIVEN = "best found", "given"
 
 def groups(frontier: Frontier) -> list[str]:
     """What a legend calls each run, in the order of the runs."""
-    asked = _asked(frontier.provenance)
-    if len(asked) == 1 and "parts" not in frontier.provenance and asked & {run.solver for run in frontier.runs}:
-        return [GIVEN if run.solver.startswith(f"{GIVEN}: ") else next(iter(asked)) for run in frontier.runs]
-    return [_group(run.solver, asked) for run in frontier.runs]
-
-
-def _group(solver: str, asked: set[str]) -> str:
-    if solver.startswith(f"{GIVEN}: "):
-        return GIVEN
-    return solver if solver in asked or not asked else BEST
-
-
-def _asked(provenance: dict[str, Any]) -> set[str]:
-    """The solvers that the calls behind a frontier named."""
-    return {
+    provenance, solvers = frontier.provenance, [run.solver for run in frontier.runs]
+    asked = {
         str(call["solver"])
         for part in provenance.get("parts", [provenance])
         for call in (part, *part.get("solvers", ()))
         if isinstance(call, dict) and call.get("solver")
     }
+    others = BEST
+    if len(asked) == 1 and "parts" not in provenance and asked & {*solvers}:
+        (others,) = asked
+    known = {solver: solver if solver in asked or not asked else others for solver in solvers}
+    return [GIVEN if solver.startswith(f"{GIVEN}: ") else known[solver] for solver in solvers]
 
 
 def trace_lines(trace: Trace) -> tuple[Any, dict[str, Array]]:
@@ -126,45 +118,38 @@ def contents(
     frontier: Frontier, title: str, traces: bool, allowance: Allowance, notation: str = "gamma"
 ) -> dict[str, Any]:
     """The page of a frontier, with the traces of its runs or without."""
-    stored = frontier
-    frontier, numbers, answers = _as_read(stored)
-    joint, best = frontier.joint, _best_of_each_solver(stored, answers)
-    rows = _thinned_rows(frontier, answers, best, allowance.runs)
-    at = {row: index for index, row in enumerate(rows)}
-    outcomes = largest(joint.p_y, allowance.outcomes)
-    encoders, letters = _encoders(frontier, answers, best, outcomes, allowance)
-    recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
-    suggestion, drawn_as = stored.suggest(notation, by="knee"), groups(frontier)
-    knee = suggestion.knee
+    page = _Page(frontier, allowance, traces)
+    suggestion = frontier.suggest(notation, by="knee")
     written = frontier.runs[0].problem.record.notation(notation)
-    enclosure = stored.enclosure() if is_enclosed(stored.runs) else None
+    at, runs, joint = page.at, page.frontier.runs, frontier.joint
+    knee = None if suggestion.knee is None else suggestion.knee.parameter
+    drawn_as = groups(page.frontier)
+    enclosure = frontier.enclosure() if is_enclosed(frontier.runs) else None
     return {
         "title": title,
         "symbol": written.symbol,
         "inverse": written.inverse,
-        "sentences": {at[row]: _sentence(frontier, row) for row in answers},
-        "cautions": _cautions(stored),
-        "summary": _summary(stored) + ("" if enclosure is None else f" Proven: {enclosure}."),
+        "sentences": {at[row]: _sentence(frontier, runs[row]) for row in page.answers},
+        "cautions": _cautions(frontier),
+        "summary": _summary(frontier) + ("" if enclosure is None else f" Proven: {enclosure}."),
         "plane": plane_of(frontier)._asdict(),
         "joint": {
-            "x": _axis(joint.x_names, joint.x_labels, joint.p_x, letters),
-            "y": _axis((y_name(joint),), joint.y_labels, joint.p_y / joint.target_weights, outcomes),
+            "x": _axis(joint.x_names, joint.x_labels, joint.p_x, page.letters),
+            "y": _axis((y_name(joint),), joint.y_labels, joint.p_y / joint.target_weights, page.outcomes),
         },
         "statuses": {status.name: status.value for status in Status},
         "converged": [status.name for status in Status if status.converged],
-        "table": _table(frontier, rows, numbers),
-        "groups": _column([drawn_as[row] for row in rows]),
-        "systems": _systems(frontier, at, written.name),
-        "residuals": to_json([frontier.runs[row].residuals for row in rows]),
-        "best": [at[row] for row in answers],
-        "best_of_solver": [at[row] for row in best],
+        "table": page.table(),
+        "groups": _column([drawn_as[row] for row in page.rows]),
+        "systems": page.systems(written.name),
+        "residuals": to_json([runs[row].residuals for row in page.rows]),
+        "best": [at[row] for row in page.answers],
+        "best_of_solver": [at[row] for row in page.best],
         "enclosure": [] if enclosure is None else _corners(enclosure),
-        "pareto": [at[row] for row in stored.pareto_rows() if row in at],
-        "encoders": {at[row]: encoder for row, encoder in encoders.items()},
-        "traces": {at[row]: _trace(trace, allowance.points) for row, trace in recorded.items()},
-        "knee": next(
-            (at[row] for row in answers if knee is not None and frontier.runs[row].parameter == knee.parameter), None
-        ),
+        "pareto": [at[row] for row in frontier.pareto_rows() if row in at],
+        "encoders": {at[row]: encoder for row, encoder in page.encoders.items()},
+        "traces": {at[row]: _trace(trace, allowance.points) for row, trace in page.traces.items()},
+        "knee": next((at[row] for row in page.answers if runs[row].parameter == knee), None),
         "suggestion": [one for one in suggestion.sentences if not one.startswith("Caution: ")],  # they stand on top
         "provenance": {
             "joint": {
@@ -175,30 +160,151 @@ def contents(
             },
             **_shown_provenance(frontier.provenance),
         },
-        "notes": [
-            *([] if stored.reused is None else [stored.reused]),
-            *_omissions(
-                stored, [row for row in rows if row < len(stored)], best, encoders, letters, outcomes, allowance
-            ),
-            *(_trace_notes(best, recorded) if traces else ()),
-        ],
+        "notes": [*page.omissions(), *(page.trace_notes() if traces else ())],
     }
 
 
-def _as_read(frontier: Frontier) -> tuple[Frontier, list[int], list[int]]:
-    """A frontier whose runs include the answers from elsewhere: they follow the stored ones, each as a run here.
+class _Page:
+    """What of a frontier is shown, by rows of ``frontier``: its runs, and after them the answers from elsewhere, each as a run here."""
 
-    Also the number of the run that found each encoder, and where the best answer of each parameter stands.
-    """
-    answers, stored = frontier.best_answers(), len(frontier)
-    moved = [answer for answer in answers if answer.is_moved]
-    places = iter(range(stored, stored + len(moved)))
-    best = [next(places) if answer.is_moved else answer.row for answer in answers]
-    numbers = [*range(stored), *(answer.row for answer in moved)]
-    if moved:
-        runs = [*frontier.runs, *(answer.run for answer in moved)]
-        frontier = Frontier(frontier.joint, runs, complete=frontier.complete, provenance=frontier.provenance)
-    return frontier, numbers, best
+    def __init__(self, stored: Frontier, allowance: Allowance, traces: bool) -> None:
+        self.stored, self.allowance = stored, allowance
+        answers = stored.best_answers()
+        moved = [answer for answer in answers if answer.is_moved]
+        self.numbers = [*range(len(stored)), *(answer.row for answer in moved)]
+        """Of the run that found each encoder."""
+        places = iter(range(len(stored), len(self.numbers)))
+        self.answers = [next(places) if answer.is_moved else answer.row for answer in answers]
+        """Where the best answer of each parameter stands."""
+        self.frontier = stored
+        if moved:
+            runs = [*stored.runs, *(answer.run for answer in moved)]
+            self.frontier = Frontier(stored.joint, runs, complete=stored.complete, provenance=stored.provenance)
+        self.best = self._best_of_each_solver()
+        self.rows = self._thinned_rows()
+        self.at = {row: index for index, row in enumerate(self.rows)}
+        """The place of a row on the page."""
+        self.outcomes = largest(stored.joint.p_y, allowance.outcomes)
+        self.encoders, self.letters = self._encoders()
+        self.traces = self._traces() if traces else {}
+
+    def _best_of_each_solver(self) -> list[int]:
+        """The best answers, and beside them those of every solver on its own."""
+        by_solver: dict[str, list[int]] = {}
+        for row, run in enumerate(self.stored.runs):
+            by_solver.setdefault(run.solver, []).append(row)
+        best = list(self.answers)
+        if len(by_solver) > 1:
+            for rows in by_solver.values():
+                own = Frontier(self.stored.joint, [self.stored.runs[row] for row in rows])
+                best += [rows[answer.row] for answer in own.best_answers()]
+        return list(dict.fromkeys(best))
+
+    def _thinned_rows(self) -> list[int]:
+        """The best, the Pareto set, and as many of the others as there is room for, evenly through the rows."""
+        chosen = dict.fromkeys(self.answers)
+        for more in (self.best, self.frontier.pareto_rows(), range(len(self.frontier))):
+            others = [row for row in more if row not in chosen]
+            chosen.update(dict.fromkeys(_evenly(others, self.allowance.runs - len(chosen))))
+        return sorted(chosen)
+
+    def _encoders(self) -> tuple[dict[int, dict[str, Any]], Array]:
+        """Encoders by row: of the best runs, then of each solver's own best where they were kept, as many as there is room for.
+
+        And the letters that they show: all, or, if there are too many, for each encoder those that are typical of its clusters; its
+        ``rows`` are then the places of its letters among all that are shown.
+        """
+        room, letters = self.allowance.encoders, self.stored.joint.shape[0]
+        rows = _evenly(self.answers, room)
+        rows += _evenly([row for row in self.best if row not in set(self.answers)], room - len(rows))
+        everything = letters <= self.allowance.letters
+        found: dict[int, dict[str, Any]] = {}
+        pool: dict[int, int] = {x: x for x in range(letters)} if everything else {}
+        for row in rows:
+            try:
+                run = self.frontier.runs[row]
+                shown = np.arange(letters) if everything else typical_rows(run, self.allowance.letters)
+                found[row] = encoder_columns(run, shown, self.outcomes, self.allowance.clusters)
+            except InfoplaneError:  # a store keeps the encoders of the best runs only
+                continue
+            if not everything:
+                found[row]["rows"] = [pool.setdefault(x, len(pool)) for x in shown.tolist()]
+        return found, np.array(list(pool), dtype=int)
+
+    def _traces(self) -> dict[int, Trace]:
+        """Traces by row: of the best runs first, then of the others on the page that kept one, as many as there is room for."""
+        found: dict[int, Trace] = {}
+        for group in (self.best, [row for row in self.rows if row not in set(self.best)]):
+            kept = {row: trace for row in group if (trace := self.frontier.runs[row].trace) is not None}
+            found |= {row: kept[row] for row in _evenly(list(kept), self.allowance.traces - len(found))}
+        return found
+
+    def table(self) -> dict[str, Any]:
+        """The frame of the rows by columns, every digit kept; a column of texts as numbers into the list of its values.
+
+        An answer from elsewhere has the number of the run that found it, and then all rows say where theirs was found.
+        """
+        frame = self.frontier.to_frame(self.rows).reset_index()
+        if len(self.frontier) > len(self.stored):
+            frame["run"] = [self.numbers[row] for row in self.rows]
+            frame["found_at"] = [self.frontier.runs[run].parameter for run in frame["run"]]
+        columns = {name: frame[name].tolist() for name in frame.columns}
+        is_text = {name: any(isinstance(value, str) for value in values) for name, values in columns.items()}
+        return {name: _column(values) if is_text[name] else to_json(values) for name, values in columns.items()}
+
+    def systems(self, parameter: str) -> dict[str, Any] | None:
+        """The table of the systems that were given, each with its place among the runs; None if there are none."""
+        given = self.stored.provenance.get("systems")
+        if not given:
+            return None
+        highs = [one["epsilon_proven_high_bits"] for one in given]
+        proven = any(high is not None and math.isfinite(high) for high in highs)
+        columns = ["system", "clusters", "ixz_bits", "iyz_bits", parameter, "epsilon_bits", "epsilon_proven_low_bits"]
+        columns += [*(["epsilon_proven_high_bits"] if proven else []), "gnid"]
+        rows = {run.solver: self.at.get(row) for row, run in enumerate(self.frontier.runs)}
+        return {
+            "columns": columns,
+            "rows": to_json([[label_text(one["system"]), *(one[name] for name in columns[1:])] for one in given]),
+            "runs": [rows.get(f"{GIVEN}: {one['system']}") for one in given],
+        }
+
+    def omissions(self) -> list[str]:
+        """A sentence for everything of the frontier that is not on the page."""
+        joint, allowance, letters, stored = self.stored.joint, self.allowance, self.letters, len(self.stored)
+        said = [] if self.stored.reused is None else [self.stored.reused]
+        said.append(
+            f"Encoders are rounded to 0.001 and shown for {len(self.encoders):,} of {len(self.best):,} best runs; "
+            f"clusters whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation share a column (z4×3: three of them)."
+        )
+        if (shown := sum(row < stored for row in self.rows)) < stored:
+            said.append(
+                f"{shown:,} of {stored:,} runs are on this page, the best of each parameter first, the others evenly; "
+                "Frontier.to_frame() has all."
+            )
+        if joint.shape[0] > allowance.letters:
+            said.append(
+                f"Of the {joint.shape[0]:,} values of x an encoder shows at most {allowance.letters}: those most typical of each cluster, "
+                f"which add most to what it says of y. {len(letters):,} are on this page, {joint.p_x[letters].sum():.1%} of the mass."
+            )
+        if len(self.outcomes) < joint.shape[1]:
+            said.append(
+                f"Of the {joint.shape[1]:,} values of y the {len(self.outcomes)} most probable are shown, "
+                f"{joint.p_y[self.outcomes].sum():.1%} of the mass."
+            )
+        if any(run["clusters"][-1].endswith("others") for run in self.encoders.values()):
+            said.append(f"Beyond {allowance.clusters - 1} columns, the smallest clusters are added up in one.")
+        return said
+
+    def trace_notes(self) -> list[str]:
+        """For how many of the best runs a trace is shown, and whether all of it."""
+        shown = [self.traces[row] for row in self.best if row in self.traces]
+        notes = [f"How they converged is shown for {len(shown):,} of {len(self.best):,} best runs."]
+        if any(trace.iteration is not None for trace in shown):
+            notes.append(f"Of long traces {max(map(len, shown)):,} iterations were kept, spaced evenly.")
+        return notes
+
+
+# -- sentences -----------------------------------------------------------------------------------------------------------
 
 
 def _summary(frontier: Frontier) -> str:
@@ -218,27 +324,30 @@ def _summary(frontier: Frontier) -> str:
     )
 
 
-def _sentence(frontier: Frontier, row: int) -> str:
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0.0 else 0.0
+
+
+def _sentence(frontier: Frontier, run: Solution) -> str:
     """What a run does, for whoever knows the columns and nothing else."""
-    joint, run = frontier.joint, frontier.runs[row]
+    joint = frontier.joint
     x, y = (shortened(", ".join(names)) for names in (joint.x_names, joint.y_names))
     whole = joint.mutual_information
-    share = f"{run.iyz / whole if whole > 0.0 else 0.0:.0%}"
+    share = f"{_share(run.iyz, whole):.0%}"
     told = f"{counted(joint.shape[0], 'value')} of {x} in {counted(_groups(run), 'group')}"
     if not run.problem.single_target:
         tasks = TaskJoint.of(joint)
         u, s = (
-            f"{nats / one.mutual_information if one.mutual_information > 0.0 else 0.0:.1%} of what they say about {y_name(one)}"
+            f"{_share(nats, one.mutual_information):.1%} of what they say about {y_name(one)}"
             for nats, one in ((run.iuz, tasks.keep), (run.isz, tasks.hide))
         )
         return f"{told} keep {u} and tell {s}."
     if frontier.hides_y:
-        kept = run.ixz / joint.entropy_x if joint.entropy_x > 0.0 else 0.0
-        return f"{told} keep {kept:.0%} of the information on {x} and reveal {share} of what it says about {y}."
-    expected = None if run.caution is None else joint.expected_information
-    chance = (
-        "" if not expected or not whole else f"; up to {expected / whole:.0%} is what chance would show at this size"
-    )
+        kept = f"{_share(run.ixz, joint.entropy_x):.0%} of the information on {x}"
+        return f"{told} keep {kept} and reveal {share} of what it says about {y}."
+    expected, chance = None if run.caution is None else joint.expected_information, ""
+    if expected and whole:
+        chance = f"; up to {expected / whole:.0%} is what chance would show at this size"
     return f"{told} keep {share} of what they say about {y}{chance}."
 
 
@@ -259,55 +368,13 @@ def _cautions(frontier: Frontier) -> list[str]:
     ]
 
 
-def _systems(frontier: Frontier, at: dict[int, int], parameter: str) -> dict[str, Any] | None:
-    """The table of the systems that were given, each with its place among the runs; None if there are none."""
-    given = frontier.provenance.get("systems")
-    if not given:
-        return None
-    proven = any(
-        one["epsilon_proven_high_bits"] is not None and math.isfinite(one["epsilon_proven_high_bits"]) for one in given
-    )
-    columns = ["system", "clusters", "ixz_bits", "iyz_bits", parameter, "epsilon_bits", "epsilon_proven_low_bits"]
-    columns += [*(["epsilon_proven_high_bits"] if proven else []), "gnid"]
-    rows = {run.solver: at.get(row) for row, run in enumerate(frontier.runs)}
-    return {
-        "columns": columns,
-        "rows": to_json(
-            [[label_text(one[name]) if name == "system" else one[name] for name in columns] for one in given]
-        ),
-        "runs": [rows.get(f"{GIVEN}: {one['system']}") for one in given],
-    }
+# -- parts ---------------------------------------------------------------------------------------------------------------
 
 
 def _corners(enclosure: Enclosure) -> list[dict[str, float]]:
     """The two curves that enclose the frontier, corner by corner."""
     corners = np.column_stack([enclosure.ixz_bits, enclosure.low_bits, enclosure.high_bits]).round(7)
     return [{"x": x, "y": low, "y2": high} for x, low, high in corners.tolist()]
-
-
-# -- runs --------------------------------------------------------------------------------------------------------------
-
-
-def _best_of_each_solver(frontier: Frontier, answers: list[int]) -> list[int]:
-    """The best answers, and beside them those of every solver on its own."""
-    by_solver: dict[str, list[int]] = {}
-    for row, run in enumerate(frontier.runs):
-        by_solver.setdefault(run.solver, []).append(row)
-    best = list(answers)
-    if len(by_solver) > 1:
-        for rows in by_solver.values():
-            own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
-            best += [rows[answer.row] for answer in own.best_answers()]
-    return list(dict.fromkeys(best))
-
-
-def _thinned_rows(frontier: Frontier, answers: list[int], best: list[int], most: int) -> list[int]:
-    """The best, the Pareto set, and as many of the others as there is room for, evenly through the rows."""
-    chosen = dict.fromkeys(answers)
-    for more in (best, frontier.pareto_rows(), range(len(frontier))):
-        others = [row for row in more if row not in chosen]
-        chosen.update(dict.fromkeys(_evenly(others, most - len(chosen))))
-    return sorted(chosen)
 
 
 def _evenly(items: Sequence[int], most: int) -> list[int]:
@@ -319,44 +386,10 @@ def _evenly(items: Sequence[int], most: int) -> list[int]:
     return [items[index] for index in np.unique(np.linspace(0, len(items) - 1, most).round().astype(int))]
 
 
-def _table(frontier: Frontier, rows: list[int], numbers: list[int]) -> dict[str, Any]:
-    """The frame of these rows by columns, every digit kept; a column of texts as numbers into the list of its values.
-
-    An answer from elsewhere has the number of the run that found it, and then all rows say where theirs was found.
-    """
-    frame = frontier.to_frame(rows).reset_index()
-    if len(numbers) > len(set(numbers)):
-        frame["run"] = [numbers[row] for row in rows]
-        frame["found_at"] = [frontier.runs[numbers[row]].parameter for row in rows]
-    columns: dict[str, Any] = {}
-    for name in frame.columns:
-        values = frame[name].tolist()
-        columns[name] = _column(values) if any(isinstance(value, str) for value in values) else to_json(values)
-    return columns
-
-
 def _column(texts: list[str]) -> dict[str, Any]:
     """Texts as numbers into the list of those that differ."""
     place = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     return {"names": list(place), "values": [place[text] for text in texts]}
-
-
-def _recorded(frontier: Frontier, best: list[int], rows: list[int], most: int) -> dict[int, Trace]:
-    """Traces by row: of the best runs first, then of the others on the page that kept one, as many as there is room for."""
-    found: dict[int, Trace] = {}
-    for group in (best, [row for row in rows if row not in set(best)]):
-        kept = {row: trace for row in group if (trace := frontier.runs[row].trace) is not None}
-        found |= {row: kept[row] for row in _evenly(list(kept), most - len(found))}
-    return found
-
-
-def _trace_notes(best: list[int], recorded: dict[int, Trace]) -> list[str]:
-    """For how many of the best runs a trace is shown, and whether all of it."""
-    shown = [recorded[row] for row in best if row in recorded]
-    notes = [f"How they converged is shown for {len(shown):,} of {len(best):,} best runs."]
-    if any(trace.iteration is not None for trace in shown):
-        notes.append(f"Of long traces {max(map(len, shown)):,} iterations were kept, spaced evenly.")
-    return notes
 
 
 def _trace(trace: Trace, most: int) -> dict[str, Any]:
@@ -370,34 +403,6 @@ def _trace(trace: Trace, most: int) -> dict[str, Any]:
     }
 
 
-# -- encoders and labels ------------------------------------------------------------------------------------------------
-
-
-def _encoders(
-    frontier: Frontier, answers: list[int], best: list[int], outcomes: Array, allowance: Allowance
-) -> tuple[dict[int, dict[str, Any]], Array]:
-    """Encoders by row: of the best runs, then of each solver's own best where they were kept, as many as there is room for.
-
-    And the letters that they show: all, or, if there are too many, for each encoder those that are typical of its clusters; its ``rows``
-    are then the places of its letters among all that are shown.
-    """
-    rows = _evenly(answers, allowance.encoders)
-    rows += _evenly([row for row in best if row not in set(answers)], allowance.encoders - len(rows))
-    everything = frontier.joint.shape[0] <= allowance.letters
-    found: dict[int, dict[str, Any]] = {}
-    pool: dict[int, int] = {x: x for x in range(frontier.joint.shape[0])} if everything else {}
-    for row in rows:
-        try:
-            run = frontier.runs[row]
-            letters = np.arange(len(pool)) if everything else typical_rows(run, allowance.letters)
-            found[row] = encoder_columns(run, letters, outcomes, allowance.clusters)
-        except InfoplaneError:  # a store keeps the encoders of the best runs only
-            continue
-        if not everything:
-            found[row]["rows"] = [pool.setdefault(x, len(pool)) for x in letters.tolist()]
-    return found, np.array(list(pool), dtype=int)
-
-
 def _axis(names: tuple[str, ...], labels: tuple[Hashable, ...], p: Array, shown: Array) -> dict[str, Any]:
     return {
         "name": shortened(", ".join(names)),
@@ -406,56 +411,16 @@ def _axis(names: tuple[str, ...], labels: tuple[Hashable, ...], p: Array, shown:
     }
 
 
-# -- where it came from, and what was left out ---------------------------------------------------------------------------
-
-
 def _shown_provenance(provenance: dict[str, Any]) -> dict[str, Any]:
     """Without what the joint's identity or a named family says already; an infinite limit and the like as text."""
     family = FAMILIES.get(str(provenance.get("family")))
     known = {"joint_sha256", "shape", "systems"}
-    if (
-        family is not None and family.parameter is not None and not family.options
-    ):  # its name and parameter say what rho is
-        known.add("rho")
+    if family is not None and family.parameter is not None and not family.options:
+        known.add("rho")  # its name and parameter say what that is
     shown: dict[str, Any] = to_json({name: v for name, v in provenance.items() if name not in known}, nonfinite=str)
     if isinstance(shown.get("grid"), list):  # parameters that were inserted come last in it
         shown["grid"] = sorted(float(f"{parameter:.6g}") for parameter in shown["grid"])
     return {**shown, "parts": [_shown_provenance(part) for part in shown["parts"]]} if "parts" in shown else shown
-
-
-def _omissions(
-    frontier: Frontier,
-    rows: list[int],
-    best: list[int],
-    encoders: dict[int, dict[str, Any]],
-    letters: Array,
-    outcomes: Array,
-    allowance: Allowance,
-) -> list[str]:
-    """A sentence for everything of the frontier that is not on the page."""
-    joint = frontier.joint
-    said = [
-        f"Encoders are rounded to 0.001 and shown for {len(encoders):,} of {len(best):,} best runs; "
-        f"clusters whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation share a column (z4×3: three of them)."
-    ]
-    if len(rows) < len(frontier):
-        said.append(
-            f"{len(rows):,} of {len(frontier):,} runs are on this page, the best of each parameter first, the others evenly; "
-            "Frontier.to_frame() has all."
-        )
-    if joint.shape[0] > allowance.letters:
-        said.append(
-            f"Of the {joint.shape[0]:,} values of x an encoder shows at most {allowance.letters}: those most typical of each cluster, "
-            f"which add most to what it says of y. {len(letters):,} are on this page, {joint.p_x[letters].sum():.1%} of the mass."
-        )
-    if len(outcomes) < joint.shape[1]:
-        said.append(
-            f"Of the {joint.shape[1]:,} values of y the {len(outcomes)} most probable are shown, "
-            f"{joint.p_y[outcomes].sum():.1%} of the mass."
-        )
-    if any(run["clusters"][-1].endswith("others") for run in encoders.values()):
-        said.append(f"Beyond {allowance.clusters - 1} columns, the smallest clusters are added up in one.")
-    return said
 
 
 def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> dict[str, Any]:

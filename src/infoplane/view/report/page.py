@@ -59,9 +59,7 @@ def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = 
     library = vega_library()
     title = _default_title(frontier) if title is None else title
     drawn = charts(
-        plane_of(frontier),
-        [bits(run.plane.ixz) for run in frontier.runs],
-        list(dict.fromkeys(groups(frontier))),
+        plane_of(frontier), [bits(run.plane.ixz) for run in frontier.runs], list(dict.fromkeys(groups(frontier)))
     )
     allowance = Allowance()
     while True:
