@@ -130,27 +130,11 @@ def sweep(
     of_tasks = is_task(record) if record is not None or parameters is None else has_roles(joint)
     joint = as_joint(joint, tasks=of_tasks)
     joint = joint if sample == "table" else sampled(joint, sample)
-    if is_task(record):
-        family = family_on(joint, family)
-        parameters = TASK_GRID if parameters is None else parameters
-    if parameters is None:
-        points = record_for_grid(family).points if points is None else whole_number("points", points)
-        assert points is not None  # every family with a parameter has a number of points
-        with working("range of the grid") if progress is True else nullcontext() as tell:
-            parameters = default_grid(joint, family, points, tell)
-        notation = "gamma"
-    values = numbers("parameters", parameters)
-    if points is not None and (points := whole_number("points", points)) < values.size:
-        raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
     chunk_seconds = positive_number("chunk_seconds", chunk_seconds)
     if not isinstance(progress, bool):
         check_callable("progress", progress)
-    if notation != "gamma":
-        values = _in_gamma(family, values, notation)
-    grid = ParameterGrid(family, values.tolist(), points)
+    grid = _grid(joint, family, parameters, points, notation, progress is True)
     problems = list(grid.problems.values())
-    for problem in problems:
-        check_problem(problem)
     as_joint(joint, tasks=is_task(problems[0]))
     letters = int(joint.support()[0].sum())
     options = RunOptions(clusters, starts, None, max_iter, tol, default_init(problems[0]) if init is None else init)
@@ -193,6 +177,35 @@ def _seed(store: str | os.PathLike[str] | None, rng: Seed) -> np.random.SeedSequ
         return seed_sequence(rng)
     manifest, _ = read_manifest(store)
     return np.random.SeedSequence(manifest["seed"], spawn_key=manifest["spawn_key"])
+
+
+def _grid(
+    joint: Joint,
+    family: ProblemFamily,
+    parameters: Sequence[float] | Array | None,
+    points: int | None,
+    notation: str,
+    show: bool,
+) -> ParameterGrid:
+    """The parameters as gammas or betas of the family, with their problems; those of the default grid, if none are given."""
+    if is_task(record_of(family)):
+        family = family_on(joint, family)
+        parameters = TASK_GRID if parameters is None else parameters
+    if parameters is None:
+        points = record_for_grid(family).points if points is None else whole_number("points", points)
+        assert points is not None  # every family with a parameter has a number of points
+        with working("range of the grid") if show else nullcontext() as tell:
+            parameters = default_grid(joint, family, points, tell)
+        notation = "gamma"
+    values = numbers("parameters", parameters)
+    if points is not None and (points := whole_number("points", points)) < values.size:
+        raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
+    if notation != "gamma":
+        values = _in_gamma(family, values, notation)
+    grid = ParameterGrid(family, values.tolist(), points)
+    for problem in grid.problems.values():
+        check_problem(problem)
+    return grid
 
 
 def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
