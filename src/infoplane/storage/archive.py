@@ -1,9 +1,9 @@
 """A frontier as one .npz file: numbers as arrays, everything else as one JSON text; no pickle, nothing half-written.
 
-A release as a file that others can check: p(x, s), p(x, u) of a target that is kept, p(z|x), its caps, its bound and multipliers.
+A release as a file that others can check: p(x, s), p(x, u) of a target that is kept, p(z|x), its caps, its bound and multipliers. It holds
+the table's shares and is for a reviewer, not for publication; a mechanism file (`mechanism`) is what goes with the release.
 
-From these `infoplane_verify` proves the bound again. It holds the table's shares and is for a reviewer, not for publication; a mechanism
-file (`mechanism`) is what goes with the release.
+From either `infoplane_verify` proves the bounds again: `verify` calls it with our checks of options and our errors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidOptionError
+import infoplane_verify
+from infoplane_verify import RunCheck, UnreadableAnswerError
+
+from ..checks import positive_number, whole_number
+from ..errors import InvalidAnswerError, InvalidOptionError
 from ..formatting import shown
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
@@ -257,3 +261,39 @@ def save_release(release: Release, path: str | os.PathLike[str]) -> None:
     }
     with whole_file(path_of("the file of a release", path)) as file:
         np.savez_compressed(file, **arrays)
+
+
+def verify(
+    path: str | os.PathLike[str], *, gap: float = 1e-6, max_cells: int = 1_000_000, max_seconds: float = 60.0
+) -> list[RunCheck]:
+    """Check a file that `Frontier.save` or ``infoplane solve --out answer.npz`` has written; a `RunCheck` for each of its runs.
+
+    This is `infoplane_verify.verify`, of a package of its own that needs nothing but NumPy and shares no code with the solvers and proofs
+    that made the file: every loss, I(X;Z) and I(Y;Z) is recomputed, and every lower bound is proven again from the stored multipliers, by
+    a slow and plain branch and bound (docs/howto/verify.md).
+
+    Parameters
+    ----------
+    path
+        The file.
+    gap
+        A run that is called certified must have a loss within this of its bound, in nats.
+    max_cells, max_seconds
+        How long to try, for each bound.
+
+    Examples
+    --------
+    >>> import tempfile, infoplane as ip
+    >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.5], certify=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     f.save(f"{folder}/answer.npz")
+    ...     [finding.verdict.name for finding in ip.verify(f"{folder}/answer.npz")]
+    ['VERIFIED', 'VERIFIED']
+    """
+    gap = positive_number("gap", gap)
+    max_cells = whole_number("max_cells", max_cells)
+    max_seconds = positive_number("max_seconds", max_seconds, finite=False)
+    try:
+        return infoplane_verify.verify(path, gap=gap, max_cells=max_cells, max_seconds=max_seconds)
+    except UnreadableAnswerError as error:
+        raise InvalidAnswerError(str(error)) from error
