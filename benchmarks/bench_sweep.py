@@ -129,9 +129,9 @@ def chunk_seconds(client: object, chunks: int = 200) -> dict[str, float]:
     units = plan.units([0])
     found: dict[str, float] = {}
     with ThreadPoolExecutor(1) as pool, tempfile.TemporaryDirectory() as folder:
-        engines = {"threads": Engine("threads", pool, lambda: 1)}
+        engines = {"threads": Engine(pool, lambda: 1)}
         if client is not None:
-            engines["Dask"] = Engine("dask", client.get_executor(pure=False), lambda: 1)
+            engines["Dask"] = Engine(client.get_executor(pure=False), lambda: 1)
         for name, engine in engines.items():
             for stored in (False, True):
                 began = time.perf_counter()

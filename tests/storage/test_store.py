@@ -302,7 +302,7 @@ EDITS = {
     "encoders": "data = zeroblob(length(data))",
     "traces": "data = zeroblob(length(data))",
     "sessions": "outcome = 'interrupted'",
-    "chunks": "seconds = seconds + 1",
+    "chunks": "ended = ended + 1",
 }
 
 ROWS = {
@@ -368,7 +368,6 @@ def continued(tmp_path_factory):
     [
         ("sessions", "began = began - 1 WHERE session = 2", "session 2"),
         ("sessions", "outcome = 'complete'", "session 1"),
-        ("sessions", "engine = 'dask' WHERE session = 2", "session 2"),
         ("chunks", "units = '[]' WHERE chunk = 3", "chunk 3"),
         ("chunks", "ended = NULL WHERE chunk = 2", "chunk 2"),
         ("chunks", "session = 2", "chunk 1"),

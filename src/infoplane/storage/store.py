@@ -90,10 +90,8 @@ def contending(records: Sequence[RunRecord]) -> list[RunRecord]:
 class Store:
     """A sweep on disk. A context manager; inside it this process is the only one that writes."""
 
-    def __init__(
-        self, path: str | os.PathLike[str], manifest: Manifest, support: Support, engine: str = "threads"
-    ) -> None:
-        self.path, self.manifest, self.support, self.engine = path_of("store", path), manifest, support, engine
+    def __init__(self, path: str | os.PathLike[str], manifest: Manifest, support: Support) -> None:
+        self.path, self.manifest, self.support = path_of("store", path), manifest, support
         self.values: list[float] = []
         """The parameters that the file has, by index."""
         self.records: list[RunRecord] = []
@@ -118,7 +116,7 @@ class Store:
                 )
             with write_errors(self.path), transaction(self.connection):
                 self.session, self.began = self.session + 1, time.time()
-                self._say("sessions", self.session, self.began, None, None, os.getpid(), self.engine)
+                self._say("sessions", self.session, self.began, None, None)
             self._open = stack.pop_all()
         return self
 
@@ -127,7 +125,7 @@ class Store:
     ) -> None:
         # The runs are safe by now: a disk that is full shall not hide what ended the sweep.
         with self._open, suppress(sqlite3.Error), transaction(self.connection):
-            self._say("sessions", self.session, self.began, time.time(), self.outcome, os.getpid(), self.engine)
+            self._say("sessions", self.session, self.began, time.time(), self.outcome)
 
     def _say(self, table: str, *row: Any) -> None:
         """A session, or a chunk, as it is now."""
@@ -141,7 +139,7 @@ class Store:
             self._add_parameters(values, problems)
             number = self.chunk + 1
             self.under_way[number] = json.dumps(units, separators=(",", ":"))
-            self._say("chunks", number, self.session, self.under_way[number], None, None)
+            self._say("chunks", number, self.session, self.under_way[number], None)
         self.chunk = number
         return number
 
@@ -158,14 +156,14 @@ class Store:
         )
         self.values = known if len(known) > len(now) else now
 
-    def record(self, number: int, seconds: float, records: Sequence[RunRecord], kept: set[Key]) -> None:
+    def record(self, number: int, records: Sequence[RunRecord], kept: set[Key]) -> None:
         """The runs of a chunk; once this returns, they survive whatever comes.
 
         ``kept`` are the runs, at the parameters of these, that are the best of their solver, or may be once others have ended: encoders
         and traces of those are kept, and no others.
         """
         with write_errors(self.path, resumable=True), transaction(self.connection):
-            self._say("chunks", number, self.session, self.under_way[number], time.time(), seconds)
+            self._say("chunks", number, self.session, self.under_way[number], time.time())
             insert(self.connection, "runs", [_run_row(one, number) for one in records])
             for table in KEPT:
                 for index in {one.index for one in records}:
@@ -350,7 +348,7 @@ def _status(rows: Rows, running: bool) -> StoreStatus:
     values = {place: value for place, value, *_ in rows["parameters"]}
     now, began = rows["sessions"][-1][:2] if rows["sessions"] else (0, 0.0)
     # Of the latest call: its chunks, each with its units and when it ended.
-    chunks = {chunk: (units, end) for chunk, session, units, end, _ in rows["chunks"] if session == now}
+    chunks = {chunk: (units, end) for chunk, session, units, end in rows["chunks"] if session == now}
     runs = [(row[-1], row[0], row[3]) for row in rows["runs"]]
     at = Counter(place for _, place, _ in runs)
     latest = max(runs)[1] if runs else None
@@ -401,7 +399,7 @@ def joint_of(rows: Rows) -> Joint:
 
 def _is_complete(rows: Rows) -> bool:
     """Whether some call has ended the sweep."""
-    return any(outcome == "complete" for _, _, _, outcome, *_ in rows["sessions"])
+    return any(outcome == "complete" for *_, outcome in rows["sessions"])
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------

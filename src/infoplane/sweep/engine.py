@@ -64,7 +64,6 @@ class EngineError(InfoplaneError, RuntimeError):
 class Engine:
     """An executor, and how many chunks it runs at a time."""
 
-    name: str
     pool: Executor
     workers: Callable[[], int]
 
@@ -209,24 +208,23 @@ def opened(executor: Executor | None, engine: str | None) -> Iterator[Engine]:
         yield _of_executor(executor)
     elif engine is None or (isinstance(engine, str) and engine == "threads"):
         with all_cores() as pool:
-            yield Engine("threads", pool, cores)
+            yield Engine(pool, cores)
     elif engine == "dask" or (isinstance(engine, str) and engine.startswith("dask:")):
         with _client(engine.partition(":")[2]) as client:
-            yield _of_client(engine, client, client.get_executor(pure=False))
+            yield _of_client(client, client.get_executor(pure=False))
     else:
         raise InvalidOptionError(f"engine must be 'threads', 'dask' or 'dask:ADDRESS', found {engine!r}.")
 
 
 def _of_executor(executor: Executor) -> Engine:
     """An executor of the caller's; one of Dask's is asked how many workers its client has."""
-    name = type(executor).__name__
     if type(executor).__module__.partition(".")[0] == "distributed":
-        return _of_client(name, executor._client, executor)  # type: ignore[attr-defined]
+        return _of_client(executor._client, executor)  # type: ignore[attr-defined]
     size = int(getattr(executor, "_max_workers", None) or cores())
-    return Engine(name, executor, lambda: size)
+    return Engine(executor, lambda: size)
 
 
-def _of_client(name: str, client: Any, pool: Executor) -> Engine:
+def _of_client(client: Any, pool: Executor) -> Engine:
     """A Dask client's executor, once it has a worker."""
 
     def workers() -> int:
@@ -237,7 +235,7 @@ def _of_client(name: str, client: Any, pool: Executor) -> Engine:
     while not attendance.checked(workers()):
         time.sleep(LOOK)
     refuse_other_versions(client)
-    return Engine(name, pool, workers)
+    return Engine(pool, workers)
 
 
 @contextmanager
@@ -399,7 +397,7 @@ class StoreLedger(Ledger):
         self.count(result.records)
         indices = {one.index for one in result.records}
         kept = {one.key for index in indices for one in self.contenders(index)}
-        self.store.record(number, result.seconds, result.records, kept)
+        self.store.record(number, result.records, kept)
 
     def frontier(self, complete: bool) -> Frontier:
         """All runs of the parameters that are finished, by the disk: Ctrl-C may have undone a chunk that was counted."""

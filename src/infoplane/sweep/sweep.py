@@ -159,8 +159,8 @@ def sweep(
         workers = stack.enter_context(opened(executor, engine))
         ledger = Ledger(plan, grid)
         if store is not None:
-            opened_store = Store(store, manifest_of(plan, grid), plan.support, workers.name)
-            ledger = StoreLedger(stack.enter_context(opened_store), plan, grid)
+            there = stack.enter_context(Store(store, manifest_of(plan, grid), plan.support))
+            ledger = StoreLedger(there, plan, grid)
         stack.enter_context(one_blas_thread())
         callback = stack.enter_context(bar(grid.total)) if progress is True else progress or None
         complete = True
