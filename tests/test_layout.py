@@ -267,7 +267,6 @@ def test_a_public_class_name_means_one_thing():
 
 
 TESTED_ELSEWHERE = {
-    "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
     "certificate.funnel.release": "frontier/test_release.py, the function that people call",
     "cli.tables": "cli/test_inputs.py and cli/test_files.py",
     "errors": "each error where it is raised",
@@ -277,8 +276,6 @@ TESTED_ELSEWHERE = {
     "kernels.funnel_proof.capped_relaxation": "kernels/funnel_proof/test_capped_cell.py, against HiGHS",
     "kernels.splitting.tables": "types only",
     "certificate.tasks.columns": "frontier/test_task_leakage.py, kernels/task_proof/test_pairs.py and certificate/tasks/test_boxes.py",
-    "posterior.task_columns": "frontier/test_task_leakage.py and solvers/tasks/test_task_portfolio.py",
-    "certificate.funnel.kept": "frontier/test_release.py, the function that people call",
     "certificate.tasks.private": "frontier/test_task_leakage.py, against all vertices, and certificate/tasks/test_boxes.py",
     "kernels.task_proof.box_weights": "certificate/tasks/test_boxes.py, where posteriors are sampled",
     "solvers.tasks.task_proof": "certificate/tasks/test_boxes.py and solvers/tasks/test_task_portfolio.py",
@@ -287,7 +284,6 @@ TESTED_ELSEWHERE = {
     "view.drawing": "view/test_plot.py (legends, names of systems) and view/report/test_contents.py",
     "view.pages": "cli/test_audit.py, cli/test_release.py and cli/test_encode.py",
     "view.report.charts": "view/report/test_browser.py, which looks at them",
-    "posterior.channel": "certificate/funnel/test_free.py",
     "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
     "version": "test_package.py",
 }

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificate.funnel.allowed import Caps, lift_caps
-from ..certificate.funnel.constrained import ConstrainedFunnel
 from ..certificate.funnel.generation import cut_short
+from ..certificate.funnel.privacy import ConstrainedFunnel
 from ..certificate.funnel.release import Terms, best_release, largest_terms_leakage, lifts, simple_upper_bound
 from ..certificate.tasks.columns import MOST_LETTERS
 from ..checks import cap_in_nats, check_flag, listed, positive_number

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..certificate.funnel.constrained import ConstrainedFunnel
+from ..certificate.funnel.privacy import ConstrainedFunnel
 from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
 from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
 from ..checks import cap_in_nats, listed, whole_number
@@ -25,8 +25,7 @@ from ..information import Array, bits
 from ..joint.joint import Joint, Support
 from ..joint.mixing import target_informations
 from ..joint.task_joint import TaskJoint
-from ..posterior.task_columns import TaskColumns
-from ..posterior.task_form import TaskForm
+from ..posterior.task_form import TaskColumns, TaskForm
 from ..problem import as_joint
 from ..results import Residuals, Run, Status, proven
 from ..runtime.budget import Budget, Limits, Stopped

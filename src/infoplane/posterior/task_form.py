@@ -3,22 +3,35 @@
     L = gamma H(X) - keep H(U) + hide H(S) + sum_z p(z) f(q_z),    f(q) = keep H(T_u q) - hide H(T_s q) - gamma H(q),
 
 so that its minimum is a constant plus the lower convex envelope of f at p_x. Letters with the same p(u|x) and p(s|x) are one letter, as
-to the bottleneck (`Letters`).
+to the bottleneck (`Letters`). At gamma = 0 it is a linear programme over posteriors,
+
+    minimise  sum_k p_k (keep H(T_u q_k) - hide H(T_s q_k))    subject to  sum_k p_k q_k = p_x,  p >= 0,
+
+or, with a cap r on I(S;Z), sum_k p_k keep H(T_u q_k) subject to sum_k p_k D(T_s q_k || p_s) <= r as well, whose dual value is then hide.
+Posteriors of two letters suffice if the secret is binary (`kernels/task_proof/pairs`): a column is (x, y, t), q = (1 - t) e_x + t e_y, and
+the programme sparse (`EdgeColumns`). For any secret columns have any number of letters (`TaskColumns`), and descents lead to those that
+it lacks (`missing`).
 """
 
 from __future__ import annotations
 
+import math
 from copy import copy
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from ..errors import InfoplaneError
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
 from ..joint.mixing import roles
 from ..kernels.task_proof.descents import descend
+from ..runtime.budget import Budget
 from ..task_problem import TaskLagrangian
 from .form import Letters, dobrushin
+from .programme import LARGEST, encoder_of, leakage_row, linear_programme, repaired, solved
 
 TINY = 1e-300
 """The least probability whose logarithm is taken."""
@@ -131,3 +144,193 @@ class TaskForm:
         rows = np.ascontiguousarray(Q.T)
         descend(self.T_u, self.T_s, self.keep, self.hide, lam, rows, pins)
         return rows.T, self.f(rows.T) - lam @ rows.T
+
+
+class EdgePoint(NamedTuple):
+    """What the programme over the present columns says."""
+
+    weights: Array
+    lam: Array
+    """Multipliers, such that no column has a cost below lambda.q."""
+    hide: float
+    """The weight of I(S;Z): as given, or the price of the cap."""
+
+
+class EdgeColumns:
+    """Columns (x, y, t), kept from one parameter or cap to the next; single letters are the first."""
+
+    def __init__(self, form: TaskForm) -> None:
+        n = len(form.p_x)
+        self.form = form
+        self.x: IntArray = np.arange(n)
+        self.y: IntArray = np.arange(n)
+        self.t: Array = np.zeros(n)
+        self.first = n
+        """So many columns are never forgotten: single letters, and those by which every cap can be met."""
+        self.log_s = np.log(form.T_s @ form.p_x)
+
+    def add(self, x: IntArray, y: IntArray, t: Array) -> None:
+        """More columns."""
+        self.x, self.y, self.t = np.append(self.x, x), np.append(self.y, y), np.append(self.t, t)
+
+    def add_posteriors(self, Q: Array) -> None:
+        """Those of the columns of Q that have at most two letters."""
+        if len(Q) < 2:  # one letter is a column from the beginning
+            return
+        order = np.argsort(-Q, axis=0, kind="stable")
+        few = Q[order[:2], np.arange(Q.shape[1])].sum(axis=0) > 1.0 - 1e-9
+        x, y = order[0, few], order[1, few]
+        self.add(x, y, Q[y, few] / (Q[x, few] + Q[y, few]))
+
+    def at(self, T: Array) -> Array:
+        """Tq of every column."""
+        return np.asarray(T[:, self.x] * (1.0 - self.t) + T[:, self.y] * self.t)
+
+    def solve(self, cap: float | None = None) -> EdgePoint:
+        """The programme at the form's hide, or under a cap; InfoplaneError if HiGHS does not solve it."""
+        form, m, p = self.form, len(self.x), self.form.p_x
+        u, s = self.at(form.T_u), self.at(form.T_s)
+        h_u, h_s = entr(u).sum(axis=0), entr(s).sum(axis=0)
+        with np.errstate(divide="ignore"):
+            most = np.minimum(p[self.x] / (1.0 - self.t), np.where(self.t > 0.0, p[self.y] / self.t, np.inf))
+        rows, columns = np.concatenate([self.x, self.y]), np.tile(np.arange(m), 2)
+        entries = np.concatenate([(1.0 - self.t) * most / p[self.x], self.t * most / p[self.y]])
+        A = sparse.csr_array((entries, (rows, columns)), shape=(len(p), m))
+        costs, row, unit = most * (form.keep * h_u - (form.hide * h_s if cap is None else 0.0)), None, 1.0
+        if cap is not None:
+            row, unit = leakage_row(np.maximum(-h_s - self.log_s @ s, 0.0) * most, cap)
+        found = solved(costs, A, max(float(np.abs(costs).max()), 1e-3), row)
+        if found is None:
+            raise InfoplaneError(f"HiGHS did not solve the linear programme over {m} posteriors of two letters.")
+        lam = np.clip(found.lam / p, -LARGEST, LARGEST)
+        if cap is None:
+            return EdgePoint(found.weights * most, lam, form.hide)
+        hide = found.dual / unit
+        return EdgePoint(found.weights * most, lam + hide * (self.log_s @ form.T_s), hide)
+
+    def posteriors(self, weights: Array) -> Array:
+        """The columns in use, as posteriors (|X|, k)."""
+        on = np.flatnonzero(weights > 0.0)
+        Q = np.zeros((len(self.form.p_x), len(on)))
+        np.add.at(Q, (self.x[on], np.arange(len(on))), 1.0 - self.t[on])
+        np.add.at(Q, (self.y[on], np.arange(len(on))), self.t[on])
+        return Q
+
+    def reduced(self, point: EdgePoint) -> Array:
+        """Cost less lambda.q of every column."""
+        u, s = (entr(self.at(T)).sum(axis=0) for T in (self.form.T_u, self.form.T_s))
+        costs = self.form.keep * u - point.hide * s
+        return np.asarray(costs - point.lam[self.x] * (1.0 - self.t) - point.lam[self.y] * self.t)
+
+    def trim(self, point: EdgePoint, slack: float) -> None:
+        """Forget columns that are neither used, nor among the first, nor within ``slack`` of being used."""
+        kept = (self.reduced(point) < slack) | (point.weights > 0.0) | (np.arange(len(self.x)) < self.first)
+        self.x, self.y, self.t = self.x[kept], self.y[kept], self.t[kept]
+
+    def encoder(self, weights: Array) -> Array:
+        """p(z|x) = p_k q_k(x) / p(x) of the classes; clusters that say the same of U and S are one, which changes nothing at gamma = 0."""
+        on = np.flatnonzero(weights > 0.0)
+        u, s = self.at(self.form.T_u)[:, on], self.at(self.form.T_s)[:, on]
+        _, owner = np.unique(np.round(np.vstack([u, s]).T, 7), axis=0, return_inverse=True)
+        owner = owner.reshape(-1)
+        W = np.zeros((int(owner.max()) + 1, len(self.form.p_x)))
+        np.add.at(W, (owner, self.x[on]), weights[on] * (1.0 - self.t[on]))
+        np.add.at(W, (owner, self.y[on]), weights[on] * self.t[on])
+        return np.asarray(W / W.sum(axis=0))
+
+
+class SearchEffort(NamedTuple):
+    """How hard missing columns are looked for."""
+
+    descents: int = 640
+    """Posteriors from which descents begin in a round: those of the clusters, and letters."""
+    free: int = 64
+    """Of these, at gamma = 0, the most in which no letter is held."""
+    apart: float = 1e-3
+    """Total variation within which two new posteriors are one."""
+    kept: float = 0.02
+    """Nats of reduced cost beyond which an unused column is forgotten."""
+    many: int = 6
+    """Columns for every letter up to which none is forgotten."""
+
+
+EFFORT = SearchEffort()
+
+
+MISSING = 1e-9
+"""Nats by which a posterior must violate f(q) >= lambda.q to become a cluster."""
+
+
+def missing(form: TaskForm, lam: Array, Q: Array, most: int, below: float = -MISSING) -> Array:
+    """Posteriors with f(q) - lambda.q below, that descents lead to, lowest first, no two alike."""
+    n = len(form.p_x)
+    letters = np.argsort(-form.p_x, kind="stable")[: max(EFFORT.descents - Q.shape[1], 32)]
+    if form.gamma > 0.0:
+        begun = 0.98 * np.column_stack([Q, np.eye(n)[:, letters]]) + 0.02 * form.p_x[:, None]
+        return lowest_apart(*form.descended(lam, begun), most, below)
+    # All descents lead to few posteriors; those with a letter held lead to the best of that letter.
+    held, ends = form.pinned(lam, Q[:, Q.argmax(axis=1)], np.arange(n)), form.descended(lam, Q[:, : EFFORT.free])
+    both = np.column_stack([held[0], ends[0]]), np.concatenate([held[1], ends[1]])
+    return lowest_apart(*both, most, below)
+
+
+def lowest_apart(Q: Array, values: Array, most: int, below: float = -MISSING) -> Array:
+    """The columns of Q whose values are below, lowest first, no two alike."""
+    found: list[Array] = []
+    for k in np.argsort(values, kind="stable"):
+        if values[k] > below or len(found) == most:
+            break
+        if all(np.abs(Q[:, k] - one).sum() > 2.0 * EFFORT.apart for one in found):
+            found.append(Q[:, k])
+    return np.column_stack([np.empty((len(Q), 0)), *found])
+
+
+class TaskPoint(NamedTuple):
+    """What the programme over the present columns says."""
+
+    weights: Array
+    lam: Array
+    """Multipliers of f at ``hide``, such that no column has f(q) < lambda.q."""
+    hide: float
+    """The weight of I(S;Z): as given, or the price of the cap."""
+    value: float
+    """sum_k p_k (keep H(T_u q_k) - hide H(T_s q_k)); with a cap sum_k p_k keep H(T_u q_k)."""
+    encoder: Array
+    """Of the classes."""
+
+
+class TaskColumns:
+    """Columns q, kept from one parameter or cap to the next; the first are never forgotten, and meet every cap."""
+
+    def __init__(self, form: TaskForm, first: Array) -> None:
+        self.form, self.Q, self.first = form, first, first.shape[1]
+        self.log_s = np.log(form.T_s @ form.p_x)
+        self.near: tuple[Array, float] | None = None
+        """Multipliers and hide that are nearly optimal, where columns are looked for."""
+
+    def add(self, Q: Array) -> None:
+        """More columns."""
+        self.Q = np.column_stack([self.Q, Q])
+
+    def solve(self, cap: float | None, budget: Budget) -> TaskPoint:
+        """The programme at the form's hide, or under a cap, however long it takes; InfoplaneError if HiGHS does not solve it."""
+        form, Q, p_x, budget = self.form, self.Q, self.form.p_x, budget.part(seconds=math.inf)
+        s, h_u = form.T_s @ Q, form.keep * entr(form.T_u @ Q).sum(axis=0)
+        if cap is None:
+            costs, hide, shift = h_u - form.hide * entr(s).sum(axis=0), form.hide, np.zeros(len(p_x))
+            found = linear_programme(Q, costs, p_x, budget=budget)
+        else:
+            row, unit = leakage_row(np.maximum(-entr(s).sum(axis=0) - self.log_s @ s, 0.0), cap)
+            found = linear_programme(Q, h_u, p_x, row, budget)
+            hide, shift = found.dual / unit, found.dual / unit * (self.log_s @ form.T_s)
+        lam = repaired(found.lam + shift, Q, h_u - hide * entr(s).sum(axis=0), p_x)
+        value = float(found.weights @ (costs if cap is None else h_u))
+        return TaskPoint(found.weights, lam, hide, value, encoder_of(Q, found.weights))
+
+    def trim(self, point: TaskPoint, slack: float = EFFORT.kept) -> None:
+        """Forget columns, once there are many, that are neither used, nor among the first, nor within ``slack`` of being used."""
+        if self.Q.shape[1] <= self.first + EFFORT.many * len(self.Q):
+            return
+        reduced = self.form.at(point.hide).f(self.Q) - point.lam @ self.Q
+        kept = (reduced < min(slack, EFFORT.kept)) | (point.weights > 0.0) | (np.arange(self.Q.shape[1]) < self.first)
+        self.Q = self.Q[:, kept]

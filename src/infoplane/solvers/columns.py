@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..certificate.funnel.gap import forecast, proven_bound
-from ..certificate.funnel.generation import cut_short
+from ..certificate.funnel.generation import cut_short, forecast, proven_bound
 from ..certificate.funnel.privacy import private_encoder
 from ..information import Array
 from ..joint.joint import Support

@@ -46,18 +46,20 @@ from ..results import Result
 from ..runtime.threads import one_blas_thread
 from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
 from ..solve import solve
-from ..solvers.shared.few_clusters import (
+from ..solvers.shared.partitions import (
     Cuts,
     best_map,
+    cluster_table,
+    encoder_of,
     line_cuts,
     lost_in,
     maps_of_all_sizes,
+    numbered,
     prebins,
     rising_cuts,
     sorted_cuts,
     tree,
 )
-from ..solvers.shared.partitions import cluster_table, encoder_of, numbered
 
 if TYPE_CHECKING:
     import pandas as pd

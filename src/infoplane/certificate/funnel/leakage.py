@@ -27,10 +27,8 @@ from ...problem import MarkovLagrangian, funnel
 from ...results import STATIONARY_TOL, TIE, Residuals, Run, Status, judge, proven
 from ...runtime.budget import Budget, Limits, Stopped
 from ...solution import finished
-from .constrained import ConstrainedFunnel
-from .free import FreePosteriors
-from .gap import simple_bound
-from .generation import Outcome, cut_short, generate
+from .generation import FreePosteriors, Outcome, cut_short, generate, simple_bound
+from .privacy import ConstrainedFunnel
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ is a linear programme over the posteriors in Q; for any lambda, and beta >= 0 wi
 
     I(X;Z) <= H(X) - lambda.p_x - beta (H(S) - r) - min over Q of [H(q) - beta H(Tq) - lambda.q].
 
-Where a target U is kept, not X itself, H(X) is H(U) and H(q) is H(T_u q) everywhere (`kept` searches those).
+Where a target U is kept, not X itself, H(X) is H(U) and H(q) is H(T_u q) everywhere (`AllowedTasks` searches those).
 A smallest group is no convex constraint: the programme over q <= p_x n / N bounds it from above, and a release within it,
 
     maximise I(X;Z)   over   J[x, z] = p(x, z) >= 0,  sum_z J = p_x,  L p(z) <= T J_z <= U p(z),  p(z) >= least,
@@ -31,9 +31,8 @@ from ...information import Array, entr, plane_point
 from ...joint.joint import Support
 from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
-from .allowed import DECIMALS, PEELS, AllowedPosteriors, Caps, conditional_entropy, peeled
+from .allowed import DECIMALS, PEELS, AllowedPosteriors, AllowedTasks, Caps, conditional_entropy, peeled
 from .generation import Outcome, generate
-from .kept import AllowedTasks
 
 ROUNDING = 1e-13
 """Share of a cap that p(s|z), computed, may be above it by: sums of a few hundred products are no more exact."""

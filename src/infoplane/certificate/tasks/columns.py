@@ -17,8 +17,7 @@ import numpy as np
 from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
 from ...kernels.task_proof.pairs import price_edges
-from ...posterior.task_columns import EdgeColumns, EdgePoint, TaskColumns, TaskPoint, missing
-from ...posterior.task_form import TaskForm
+from ...posterior.task_form import EdgeColumns, EdgePoint, TaskColumns, TaskForm, TaskPoint, missing
 from ...runtime.budget import Budget, Stopped
 from ..challenge import upheld
 from .boxes import Asked, box_bound, search_boxes

@@ -24,8 +24,7 @@ from ...information import Array, IntArray, entr
 from ...joint.joint import Joint, Support
 from ...kernels.common.numerics import UNIT
 from ...posterior.programme import encoder_of, linear_programme, repaired
-from ...posterior.task_columns import EdgeColumns, lowest_apart
-from ...posterior.task_form import TaskForm
+from ...posterior.task_form import EdgeColumns, TaskForm, lowest_apart
 from ...runtime.budget import Budget, Stopped
 from ..challenge import disproven
 from ..funnel.privacy import Polytope

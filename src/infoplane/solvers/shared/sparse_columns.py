@@ -23,9 +23,8 @@ from scipy import sparse
 from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
 from ...kernels.concentration import concentrate
-from ...posterior.channel import Channel
 from ...posterior.form import scaled
-from ...posterior.programme import Method, solved
+from ...posterior.programme import Channel, Method, solved
 from ..job import Job
 
 

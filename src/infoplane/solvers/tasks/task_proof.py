@@ -20,8 +20,7 @@ from ...certificate.challenge import upheld
 from ...certificate.tasks.boxes import Asked, box_bound, search_boxes
 from ...certificate.tasks.columns import TaskOutcome, generate_any
 from ...information import Array, entr
-from ...posterior.task_columns import missing
-from ...posterior.task_form import TaskForm
+from ...posterior.task_form import TaskForm, missing
 from ...problem import MarkovLagrangian
 from ...results import Run, proven
 from ...runtime.budget import Limits
