@@ -2,8 +2,8 @@
 
     L = a (beta I(Y;Z) - I(X;Z)) = a (beta H(Y) - H(X) + sum_z p(z) f(q_z)),   f(q) = H(q) - beta H(Tq),   q_z = p(x|z)
 
-Any lambda with f(q) - lambda.q >= m on the whole simplex proves min sum p(z) f(q_z) >= lambda.p_x + m. The programme's own prices lambda are
-priced: where g(q) = f(q) - lambda.q < 0, q is a column to add. Local searches look for such q first; a branch and bound finds what they
+Any lambda with f(q) - lambda.q >= m on the whole simplex proves min sum p(z) f(q_z) >= lambda.p_x + m. The programme's own prices lambda
+are priced: where g(q) = f(q) - lambda.q < 0, q is a column to add. Local searches look for such q first; a branch and bound finds what they
 missed, or the proof. Which posteriors there are, and how to search them, a `Finder` says: all of the simplex (`FreePosteriors`), or those
 that a cap on every cluster allows (`allowed.py`).
 
