@@ -226,7 +226,7 @@ def _by_edges(
 ) -> tuple[Generation, PrivateRelease | None]:
     """A binary secret: columns of two letters, transport where nothing is told."""
     private = private_posteriors(form, EFFORT.share_of_privacy * limits.tol, limits.budget(whole))
-    columns = seeded(form, None if private is None else private.edges)
+    columns = seeded(form, None if private is None else private.posteriors)
     return lambda cap, tol, budget: generate(form, columns, tol, budget, cap), private
 
 
@@ -239,9 +239,7 @@ def _by_columns(
         form, 0.9 * limits.tol if min(caps) == 0.0 else EFFORT.roughly, whole.part(seconds=share * whole.seconds)
     )
     n = len(form.p_x)
-    columns = TaskColumns(
-        form, np.column_stack([*([] if private.posteriors is None else [private.posteriors]), np.eye(n)])
-    )
+    columns = TaskColumns(form, np.column_stack([private.posteriors, np.eye(n)]))
     solving = whole.part(seconds=(share + EFFORT.solving) * whole.seconds - whole.seconds_spent)
     if max(caps) > 0.0 and not solving.over:
         price = min(max(columns.solve(max(caps), solving).hide, 1e-3), 1e3)

@@ -196,17 +196,36 @@ class ColumnMixture(NamedTuple):
     """Dual value of the row `cap`."""
 
 
+def shares(Q: Any, p_x: Array) -> tuple[Any, Array]:
+    """Columns, dense or sparse, in units of what each can carry at most, and of p_x; and what it can carry.
+
+    Every entry is an encoder's then: in [0, 1], however small a letter.
+    """
+    with np.errstate(divide="ignore", over="ignore"):  # a letter that a column has next to nothing of does not limit it
+        if isinstance(Q, np.ndarray):
+            most = (p_x[:, None] / Q).min(axis=0)
+            return Q * most / p_x[:, None], most
+        A, mass = Q.copy(), p_x[Q.indices]
+        most = np.minimum.reduceat(mass / A.data, A.indptr[:-1])
+    A.data *= np.repeat(most, np.diff(A.indptr))
+    A.data /= mass
+    return A, most
+
+
 def linear_programme(
-    Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None, budget: Budget | None = None
+    Q: Any,
+    costs: Array,
+    p_x: Array,
+    cap: tuple[Array, float] | None = None,
+    budget: Budget | None = None,
+    least_unit: float = 1.0,
 ) -> ColumnMixture:
     """Minimise costs.p subject to Qp = p_x, p >= 0 and, for cap = (row, least), row.p >= least."""
-    # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter.
-    with np.errstate(divide="ignore", over="ignore"):
-        most = (p_x[:, None] / Q).min(axis=0)
+    A, most = shares(Q, p_x)
     row = None if cap is None else (cap[0] * most, cap[1])
     scaled = costs * most
     # Costs of 10^5 and more, from a large beta, would outgrow HiGHS's absolute tolerances: in units of the largest.
-    found = solved(scaled, Q * most / p_x[:, None], max(float(np.abs(scaled).max()), 1.0), row, budget=budget)
+    found = solved(scaled, A, max(float(np.abs(scaled).max()), least_unit), row, budget=budget)
     if found is None:
         raise InfoplaneError(
             f"HiGHS did not solve the linear programme over {len(most)} posteriors, by {len(ATTEMPTS)} ways. Masses p(x) here go from "
@@ -457,7 +476,7 @@ def leakage_row(leakage: Array, eps: float) -> tuple[tuple[Array, float], float]
 def encoder_of(Q: Array, weights: Array) -> Array:
     """p(z|x) = p_k q_k(x) / p(x); posteriors that are `RULES.alike` are one cluster."""
     kept = np.flatnonzero(weights > 0.0)
-    owner = _alike(Q, kept)
+    owner = alike(Q[:, kept])
     W: Array = np.ascontiguousarray((Q[:, kept] * weights[kept]).T)
     if owner.max() + 1 < len(kept):
         W = np.asarray(sparse.csr_array((np.ones(len(kept)), (owner, np.arange(len(kept))))) @ W)
@@ -465,24 +484,24 @@ def encoder_of(Q: Array, weights: Array) -> Array:
     return W
 
 
-def _alike(Q: Array, kept: IntArray) -> IntArray:
-    """The cluster 0, 1, 2, ... of each column kept, numbered as they appear: sum_x |q - q'| < `RULES.alike` to the first of its cluster.
+def alike(Q: Array) -> IntArray:
+    """The cluster 0, 1, 2, ... of each column, numbered as they appear: sum_x |q - q'| < `RULES.alike` to the first of its cluster.
 
     Columns that are alike have projections u.q, 0 <= u <= 1, that are as near: sorted by them, each is compared with a few before it.
     """
-    at = np.random.default_rng(0).random(len(Q)) @ Q[:, kept]
-    first = np.arange(len(kept))
+    at = np.random.default_rng(0).random(len(Q)) @ Q
+    first = np.arange(len(at))
     known: list[int] = []
     """The first of every cluster so far, in the order of the projections; those that are too far away are dropped."""
     for k in np.argsort(at, kind="stable"):
         known = [other for other in known if at[other] > at[k] - RULES.alike]
-        near = (other for other in known if _distance(Q[:, kept[other]], Q[:, kept[k]]) < RULES.alike)
+        near = (other for other in known if _distance(Q[:, other], Q[:, k]) < RULES.alike)
         first[k] = next(near, k)
         if first[k] == k:
             known.append(int(k))
     # A cluster is named by the earliest of its columns.
-    earliest = np.full(len(kept), len(kept))
-    np.minimum.at(earliest, first, np.arange(len(kept)))
+    earliest = np.full(len(at), len(at))
+    np.minimum.at(earliest, first, np.arange(len(at)))
     return np.unique(earliest[first], return_inverse=True)[1]
 
 

@@ -8,9 +8,8 @@ to the bottleneck (`Letters`). At gamma = 0 it is a linear programme over poster
     minimise  sum_k p_k (keep H(T_u q_k) - hide H(T_s q_k))    subject to  sum_k p_k q_k = p_x,  p >= 0,
 
 or, with a cap r on I(S;Z), sum_k p_k keep H(T_u q_k) subject to sum_k p_k D(T_s q_k || p_s) <= r as well, whose dual value is then hide.
-Posteriors of two letters suffice if the secret is binary (`kernels/task_proof/pairs`): a column is (x, y, t), q = (1 - t) e_x + t e_y, and
-the programme sparse (`EdgeColumns`). For any secret columns have any number of letters (`TaskColumns`), and descents lead to those that
-it lacks (`missing`).
+Posteriors of two letters suffice if the secret is binary (`kernels/task_proof/pairs`): columns are sparse, q = (1 - t) e_x + t e_y
+(`edges`). For any other secret they have any number of letters, and descents lead to those that are lacking (`missing`).
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from __future__ import annotations
 import math
 from copy import copy
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ..errors import InfoplaneError
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
 from ..joint.mixing import roles
+from ..joint.tables import dense
 from ..kernels.task_proof.descents import descend
 from ..runtime.budget import Budget
 from ..task_problem import TaskLagrangian
 from .form import Letters, dobrushin
-from .programme import LARGEST, encoder_of, leakage_row, linear_programme, repaired, solved
+from .programme import alike, leakage_row, linear_programme, repaired
 
 TINY = 1e-300
 """The least probability whose logarithm is taken."""
@@ -77,8 +76,8 @@ class TaskForm:
         h_x, h_u, h_s = (float(entr(p).sum()) for p in (self.p_x, self.T_u @ self.p_x, self.T_s @ self.p_x))
         return self.gamma * h_x - self.keep * h_u + self.hide * h_s
 
-    def f(self, Q: Array) -> Array:
-        """f(q) of the columns of Q."""
+    def f(self, Q: Any) -> Array:
+        """f(q) of the columns of Q, dense, or sparse at gamma = 0."""
         found = self.keep * entr(self.T_u @ Q).sum(axis=0) - self.hide * entr(self.T_s @ Q).sum(axis=0)
         return np.asarray(found - self.gamma * entr(Q).sum(axis=0) if self.gamma else found)
 
@@ -146,97 +145,20 @@ class TaskForm:
         return rows.T, self.f(rows.T) - lam @ rows.T
 
 
-class EdgePoint(NamedTuple):
-    """What the programme over the present columns says."""
-
-    weights: Array
-    lam: Array
-    """Multipliers, such that no column has a cost below lambda.q."""
-    hide: float
-    """The weight of I(S;Z): as given, or the price of the cap."""
+def edges(letters: int, x: IntArray, y: IntArray, t: Array) -> sparse.csc_array:
+    """Posteriors of two letters, q = (1 - t) e_x + t e_y, as sparse columns; of one, where x = y."""
+    place = np.concatenate([x, y]), np.tile(np.arange(len(x)), 2)
+    Q = sparse.csc_array((np.concatenate([1.0 - t, t]), place), shape=(letters, len(x)))
+    Q.eliminate_zeros()
+    return Q
 
 
-class EdgeColumns:
-    """Columns (x, y, t), kept from one parameter or cap to the next; single letters are the first."""
-
-    def __init__(self, form: TaskForm) -> None:
-        n = len(form.p_x)
-        self.form = form
-        self.x: IntArray = np.arange(n)
-        self.y: IntArray = np.arange(n)
-        self.t: Array = np.zeros(n)
-        self.first = n
-        """So many columns are never forgotten: single letters, and those by which every cap can be met."""
-        self.log_s = np.log(form.T_s @ form.p_x)
-
-    def add(self, x: IntArray, y: IntArray, t: Array) -> None:
-        """More columns."""
-        self.x, self.y, self.t = np.append(self.x, x), np.append(self.y, y), np.append(self.t, t)
-
-    def add_posteriors(self, Q: Array) -> None:
-        """Those of the columns of Q that have at most two letters."""
-        if len(Q) < 2:  # one letter is a column from the beginning
-            return
-        order = np.argsort(-Q, axis=0, kind="stable")
-        few = Q[order[:2], np.arange(Q.shape[1])].sum(axis=0) > 1.0 - 1e-9
-        x, y = order[0, few], order[1, few]
-        self.add(x, y, Q[y, few] / (Q[x, few] + Q[y, few]))
-
-    def at(self, T: Array) -> Array:
-        """Tq of every column."""
-        return np.asarray(T[:, self.x] * (1.0 - self.t) + T[:, self.y] * self.t)
-
-    def solve(self, cap: float | None = None) -> EdgePoint:
-        """The programme at the form's hide, or under a cap; InfoplaneError if HiGHS does not solve it."""
-        form, m, p = self.form, len(self.x), self.form.p_x
-        u, s = self.at(form.T_u), self.at(form.T_s)
-        h_u, h_s = entr(u).sum(axis=0), entr(s).sum(axis=0)
-        with np.errstate(divide="ignore"):
-            most = np.minimum(p[self.x] / (1.0 - self.t), np.where(self.t > 0.0, p[self.y] / self.t, np.inf))
-        rows, columns = np.concatenate([self.x, self.y]), np.tile(np.arange(m), 2)
-        entries = np.concatenate([(1.0 - self.t) * most / p[self.x], self.t * most / p[self.y]])
-        A = sparse.csr_array((entries, (rows, columns)), shape=(len(p), m))
-        costs, row, unit = most * (form.keep * h_u - (form.hide * h_s if cap is None else 0.0)), None, 1.0
-        if cap is not None:
-            row, unit = leakage_row(np.maximum(-h_s - self.log_s @ s, 0.0) * most, cap)
-        found = solved(costs, A, max(float(np.abs(costs).max()), 1e-3), row)
-        if found is None:
-            raise InfoplaneError(f"HiGHS did not solve the linear programme over {m} posteriors of two letters.")
-        lam = np.clip(found.lam / p, -LARGEST, LARGEST)
-        if cap is None:
-            return EdgePoint(found.weights * most, lam, form.hide)
-        hide = found.dual / unit
-        return EdgePoint(found.weights * most, lam + hide * (self.log_s @ form.T_s), hide)
-
-    def posteriors(self, weights: Array) -> Array:
-        """The columns in use, as posteriors (|X|, k)."""
-        on = np.flatnonzero(weights > 0.0)
-        Q = np.zeros((len(self.form.p_x), len(on)))
-        np.add.at(Q, (self.x[on], np.arange(len(on))), 1.0 - self.t[on])
-        np.add.at(Q, (self.y[on], np.arange(len(on))), self.t[on])
-        return Q
-
-    def reduced(self, point: EdgePoint) -> Array:
-        """Cost less lambda.q of every column."""
-        u, s = (entr(self.at(T)).sum(axis=0) for T in (self.form.T_u, self.form.T_s))
-        costs = self.form.keep * u - point.hide * s
-        return np.asarray(costs - point.lam[self.x] * (1.0 - self.t) - point.lam[self.y] * self.t)
-
-    def trim(self, point: EdgePoint, slack: float) -> None:
-        """Forget columns that are neither used, nor among the first, nor within ``slack`` of being used."""
-        kept = (self.reduced(point) < slack) | (point.weights > 0.0) | (np.arange(len(self.x)) < self.first)
-        self.x, self.y, self.t = self.x[kept], self.y[kept], self.t[kept]
-
-    def encoder(self, weights: Array) -> Array:
-        """p(z|x) = p_k q_k(x) / p(x) of the classes; clusters that say the same of U and S are one, which changes nothing at gamma = 0."""
-        on = np.flatnonzero(weights > 0.0)
-        u, s = self.at(self.form.T_u)[:, on], self.at(self.form.T_s)[:, on]
-        _, owner = np.unique(np.round(np.vstack([u, s]).T, 7), axis=0, return_inverse=True)
-        owner = owner.reshape(-1)
-        W = np.zeros((int(owner.max()) + 1, len(self.form.p_x)))
-        np.add.at(W, (owner, self.x[on]), weights[on] * (1.0 - self.t[on]))
-        np.add.at(W, (owner, self.y[on]), weights[on] * self.t[on])
-        return np.asarray(W / W.sum(axis=0))
+def on_edges(Q: Array) -> sparse.csc_array:
+    """Those of the columns of Q that have at most two letters."""
+    order = np.argsort(-Q, axis=0, kind="stable")[:2]
+    few = Q[order, np.arange(Q.shape[1])].sum(axis=0) > 1.0 - 1e-9
+    x, y = order[0, few], order[-1, few]
+    return edges(len(Q), x, y, Q[y, few] / (Q[x, few] + Q[y, few]))
 
 
 class SearchEffort(NamedTuple):
@@ -248,10 +170,6 @@ class SearchEffort(NamedTuple):
     """Of these, at gamma = 0, the most in which no letter is held."""
     apart: float = 1e-3
     """Total variation within which two new posteriors are one."""
-    kept: float = 0.02
-    """Nats of reduced cost beyond which an unused column is forgotten."""
-    many: int = 6
-    """Columns for every letter up to which none is forgotten."""
 
 
 EFFORT = SearchEffort()
@@ -294,43 +212,58 @@ class TaskPoint(NamedTuple):
     hide: float
     """The weight of I(S;Z): as given, or the price of the cap."""
     value: float
-    """sum_k p_k (keep H(T_u q_k) - hide H(T_s q_k)); with a cap sum_k p_k keep H(T_u q_k)."""
-    encoder: Array
-    """Of the classes."""
+    """L of the mixture, or with a cap -keep I(U;Z)."""
 
 
 class TaskColumns:
-    """Columns q, kept from one parameter or cap to the next; the first are never forgotten, and meet every cap."""
+    """Columns q, dense or sparse, kept from one parameter or cap to the next; the first are never forgotten, and meet every cap."""
 
-    def __init__(self, form: TaskForm, first: Array) -> None:
+    def __init__(self, form: TaskForm, first: Any) -> None:
         self.form, self.Q, self.first = form, first, first.shape[1]
-        self.log_s = np.log(form.T_s @ form.p_x)
+        self.p_s = form.T_s @ form.p_x
         self.near: tuple[Array, float] | None = None
         """Multipliers and hide that are nearly optimal, where columns are looked for."""
 
-    def add(self, Q: Array) -> None:
+    def add(self, Q: Any) -> None:
         """More columns."""
-        self.Q = np.column_stack([self.Q, Q])
+        both = [self.Q, Q]
+        self.Q = sparse.csc_array(sparse.hstack(both)) if sparse.issparse(self.Q) else np.column_stack(both)
 
-    def solve(self, cap: float | None, budget: Budget) -> TaskPoint:
+    def solve(self, cap: float | None = None, budget: Budget | None = None) -> TaskPoint:
         """The programme at the form's hide, or under a cap, however long it takes; InfoplaneError if HiGHS does not solve it."""
-        form, Q, p_x, budget = self.form, self.Q, self.form.p_x, budget.part(seconds=math.inf)
+        form, Q, log_s = self.form, self.Q, np.log(self.p_s)
         s, h_u = form.T_s @ Q, form.keep * entr(form.T_u @ Q).sum(axis=0)
-        if cap is None:
-            costs, hide, shift = h_u - form.hide * entr(s).sum(axis=0), form.hide, np.zeros(len(p_x))
-            found = linear_programme(Q, costs, p_x, budget=budget)
-        else:
-            row, unit = leakage_row(np.maximum(-entr(s).sum(axis=0) - self.log_s @ s, 0.0), cap)
-            found = linear_programme(Q, h_u, p_x, row, budget)
-            hide, shift = found.dual / unit, found.dual / unit * (self.log_s @ form.T_s)
-        lam = repaired(found.lam + shift, Q, h_u - hide * entr(s).sum(axis=0), p_x)
-        value = float(found.weights @ (costs if cap is None else h_u))
-        return TaskPoint(found.weights, lam, hide, value, encoder_of(Q, found.weights))
+        h_s, cost_of_s, row, unit = entr(s).sum(axis=0), form.hide, None, 1.0
+        if cap is not None:
+            cost_of_s, (row, unit) = 0.0, leakage_row(np.maximum(-h_s - log_s @ s, 0.0), cap)
+        costs = h_u - cost_of_s * h_s
+        # A binary secret's costs are small: in units of the largest HiGHS is right to more digits.
+        least = 1e-3 if sparse.issparse(Q) else 1.0
+        patience = None if budget is None else budget.part(seconds=math.inf)
+        found = linear_programme(Q, costs, form.p_x, row, patience, least)
+        hide = form.hide if cap is None else found.dual / unit
+        lam = found.lam if cap is None else found.lam + hide * (log_s @ form.T_s)
+        if not sparse.issparse(Q):  # of edges all are priced, these among them
+            lam = repaired(lam, Q, h_u - hide * h_s, form.p_x)
+        known = cost_of_s * float(entr(self.p_s).sum()) - form.keep * float(entr(form.T_u @ form.p_x).sum())
+        return TaskPoint(found.weights, lam, hide, float(found.weights @ costs) + known)
 
-    def trim(self, point: TaskPoint, slack: float = EFFORT.kept) -> None:
-        """Forget columns, once there are many, that are neither used, nor among the first, nor within ``slack`` of being used."""
-        if self.Q.shape[1] <= self.first + EFFORT.many * len(self.Q):
+    def used(self, point: TaskPoint) -> Array:
+        """The columns with mass, dense."""
+        return np.asarray(dense(self.Q[:, np.flatnonzero(point.weights > 0.0)]))
+
+    def encoder(self, point: TaskPoint) -> Array:
+        """p(z|x) = p_k q_k(x) / p(x) of the classes; clusters that say the same of U and S are one, which changes nothing at gamma = 0."""
+        on = np.flatnonzero(point.weights > 0.0)
+        Q = self.Q[:, on]
+        owner = alike(np.vstack([self.form.T_u @ Q, self.form.T_s @ Q]))
+        W = dense(sparse.csr_array((point.weights[on], (owner, np.arange(len(on))))) @ Q.T)
+        return np.asarray(W / W.sum(axis=0))
+
+    def trim(self, point: TaskPoint, slack: float, most: int) -> None:
+        """Forget columns, once there are more than so many beside the first, that are neither used nor within ``slack`` of being used."""
+        if self.Q.shape[1] <= self.first + most:
             return
         reduced = self.form.at(point.hide).f(self.Q) - point.lam @ self.Q
-        kept = (reduced < min(slack, EFFORT.kept)) | (point.weights > 0.0) | (np.arange(self.Q.shape[1]) < self.first)
-        self.Q = self.Q[:, kept]
+        kept = (reduced < slack) | (point.weights > 0.0) | (np.arange(len(reduced)) < self.first)
+        self.Q = self.Q[:, np.flatnonzero(kept)]
