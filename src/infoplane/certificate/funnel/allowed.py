@@ -26,7 +26,7 @@ from ...kernels.funnel_proof.kept_boxes import THIN, descend_kept, weigh_kept_bo
 from ...kernels.funnel_proof.search import WORTH
 from ...posterior.programme import EPS, LIMITS, MEMORY, Channel, Point, Programme
 from ...runtime.budget import Budget
-from .generation import GIVEN, CellSearch
+from .generation import GIVEN, CellSearch, Finder
 
 SMOOTH = 0.8
 """Share of the former prices in those that local searches look at: between two programmes the prices themselves jump about
@@ -65,7 +65,7 @@ class Caps(NamedTuple):
         return np.asarray(np.minimum(np.maximum(above, below).max(axis=1), 1.0))
 
 
-class AllowedPosteriors:
+class AllowedPosteriors(Finder):
     """The posteriors within caps; letters with equal columns of T are one as long as only Tq is capped."""
 
     def __init__(self, programme: Programme, caps: Caps, rng: np.random.Generator) -> None:
@@ -82,10 +82,6 @@ class AllowedPosteriors:
         # Up to |X| |S| = 300 large stages do.
         self.few = self.channel.T.size <= 300
         self.centre: Array | None = None
-
-    def error(self, aim: Point) -> float:
-        """Rounding of a bound."""
-        return self.channel.error(aim.lam, aim.beta)[0]
 
     # -- local searches ---------------------------------------------------------------------------------------------------
 
@@ -148,11 +144,7 @@ class AllowedPosteriors:
 
     # -- the proof --------------------------------------------------------------------------------------------------------
 
-    def without_search(self, _aim: Point) -> float | None:
-        """There is always something to search."""
-        return None
-
-    def search(self, aim: Point, floor: float) -> CappedPricing:
+    def search(self, aim: Point, floor: float) -> CellSearch | TaskPricing:
         """By boxes."""
         return CappedPricing(self, aim, floor)
 
@@ -261,11 +253,6 @@ def lift_caps(p_s: Array, chosen: NDArray[np.bool_], eps: float, two_sided: bool
     return L, U
 
 
-def conditional_entropy(P: Array) -> float:
-    """H(X|S) of P[x, s]."""
-    return float(entr(P).sum() - entr(P.sum(axis=0)).sum())
-
-
 class BoxEffort(NamedTuple):
     """How a search over boxes of T_u q is paced."""
 
@@ -314,7 +301,7 @@ class AllowedTasks(AllowedPosteriors):
                 break
         return np.ascontiguousarray(found[np.isfinite(values)].T)
 
-    def search(self, aim: Point, floor: float) -> TaskPricing:  # type: ignore[override]
+    def search(self, aim: Point, floor: float) -> TaskPricing:
         """By boxes of T_u q."""
         return TaskPricing(self, aim, floor)
 

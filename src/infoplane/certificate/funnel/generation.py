@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,6 +41,9 @@ from ...results import Status
 from ...runtime.budget import Budget, Limits
 from ..challenge import challenge, disproven
 
+if TYPE_CHECKING:
+    from .allowed import TaskPricing
+
 PIECE = 0.1
 """Seconds, about, between two looks at the clock and at the caller."""
 
@@ -48,68 +52,31 @@ GIVEN = 3.0
 """What a search may spend on lower prices, in units of the floor: with what else is lost, a proof to tol/4 stays within 5/8 of tol."""
 
 
-class Priced(NamedTuple):
-    """What a search over posteriors ended with."""
-
-    prices: Point
-    """The point with the prices that were searched,"""
-    least: float
-    """the least g proven for them,"""
-    left: int
-    """cells left open,"""
-    found: Array
-    """posteriors (|X|, k) well on the way to the floor,"""
-    mistakes: int
-    """and claims that did not hold when they were computed once more."""
-
-
-class PosteriorSearch(Protocol):
-    """A branch and bound over posteriors, advanced in blocks of cells."""
-
-    @property
-    def cells(self) -> int:
-        """Cells bounded."""
-
-    @property
-    def left(self) -> int:
-        """Cells that wait, or were given up."""
-
-    @property
-    def mistakes(self) -> int:
-        """Claims that did not hold when they were computed once more."""
-
-    @property
-    def prices(self) -> Array:
-        """The lambda that `least` is about."""
-
-    def advance(self, cells: int) -> bool:
-        """Bound at most so many cells; False once there is no more to do."""
-
-    def least(self) -> float:
-        """Proven: g(q) >= this for every posterior there is."""
-
-    def violating(self) -> Array:
-        """Posteriors (|X|, k) well on the way to the floor."""
-
-
-class Finder(Protocol):
+class Finder(ABC):
     """The posteriors there are, and how they are searched."""
 
+    programme: Programme
+    channel: Channel
     few: bool
     """Whether they are few enough for large stages."""
 
     def error(self, aim: Point) -> float:
         """Rounding of a bound."""
+        return self.channel.error(aim.lam, aim.beta)[0]
 
+    def without_search(self, aim: Point) -> float | None:  # noqa: ARG002
+        """The least g where no search is needed; else None."""
+        return None
+
+    @abstractmethod
     def columns(self, aim: Point, used: Array, below: float, budget: Budget) -> Array:
         """Posteriors with g < below that local searches meet, from the columns in use."""
 
-    def without_search(self, aim: Point) -> float | None:
-        """The least g where no search is needed; else None."""
-
-    def search(self, aim: Point, floor: float) -> PosteriorSearch:
+    @abstractmethod
+    def search(self, aim: Point, floor: float) -> CellSearch | TaskPricing:
         """A search for posteriors with g < floor."""
 
+    @abstractmethod
     def challenge(self, proof: Point, claim: float) -> tuple[Array, float] | None:
         """A posterior with g below what was claimed, up to rounding, and its g; None if local search over all of them meets none."""
 
@@ -203,32 +170,31 @@ def generate(
     return Outcome(point, proof, lower, left, done)
 
 
-def _priced(programme: Programme, finder: Finder, aim: Point, floor: float, budget: Budget) -> Priced:
-    """PosteriorSearch for posteriors with g < floor, as far as the budget goes."""
+def _priced(
+    programme: Programme, finder: Finder, aim: Point, floor: float, budget: Budget
+) -> tuple[Point, float, int, Array, int]:
+    """A search for posteriors with g < floor, as far as the budget goes.
+
+    The point with the prices that were searched, the least g proven for them, cells left open, posteriors well on the way to the floor, and
+    claims that did not hold when they were computed once more.
+    """
     none = programme.Q[:, :0]
     if (least := finder.without_search(aim)) is not None:
-        return Priced(aim, least, 0, none, 0)
+        return aim, least, 0, none, 0
     if budget.spent:
-        return Priced(aim, -math.inf, 1, none, 0)
+        return aim, -math.inf, 1, none, 0
     search = finder.search(aim, floor)
-    # Cells before the first look.
+    # Cells before the first look; then as many as take about `PIECE` seconds.
     on, before, block = search.left > 0, budget.cells_spent, 64
     budget.cells_spent = before + search.cells
     while on and not budget.spent and (room := budget.cells - budget.cells_spent) > 1:
         began = time.perf_counter()
         on = search.advance(int(min(block, room)))
         budget.cells_spent = before + search.cells
-        block = _next_block(block, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        block = max(block // 2, 2) if seconds > 2.0 * PIECE else 2 * block if seconds < 0.5 * PIECE else block
         budget.tell()
-    prices = aim.priced(search.prices, programme.p_x)
-    return Priced(prices, search.least(), search.left, search.violating(), search.mistakes)
-
-
-def _next_block(block: int, seconds: float) -> int:
-    """Cells to bound before the next look: as many as take about `PIECE` seconds."""
-    if seconds > 2.0 * PIECE:
-        return max(block // 2, 2)
-    return 2 * block if seconds < 0.5 * PIECE else block
+    return aim.priced(search.prices, programme.p_x), search.least(), search.left, search.violating(), search.mistakes
 
 
 class CellSearch:
@@ -318,17 +284,13 @@ GROWN = 64
 """Posteriors that are grown between two looks at the caller."""
 
 
-class FreePosteriors:
+class FreePosteriors(Finder):
     """The whole simplex of X."""
 
     def __init__(self, programme: Programme) -> None:
         self.programme, self.channel = programme, programme.channel
         # Up to |X| rank(T) = 300 large stages do (docs/benchmarks/slots.md).
         self.few = len(self.channel.T) * self.channel.rank <= 300
-
-    def error(self, aim: Point) -> float:
-        """Rounding of a bound."""
-        return self.channel.error(aim.lam, aim.beta)[0]
 
     def columns(self, aim: Point, used: Array, below: float, budget: Budget) -> Array:
         """Local minima of g near the columns in use; where they are few, posteriors grown letter by letter as well."""
