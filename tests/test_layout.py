@@ -278,7 +278,6 @@ TESTED_ELSEWHERE = {
     "certificate.tasks.columns": "frontier/test_task_leakage.py, kernels/task_proof/test_pairs.py and certificate/tasks/test_boxes.py",
     "certificate.tasks.private": "frontier/test_task_leakage.py, against all vertices, and certificate/tasks/test_boxes.py",
     "kernels.task_proof.box_weights": "certificate/tasks/test_boxes.py, where posteriors are sampled",
-    "solvers.tasks.task_proof": "certificate/tasks/test_boxes.py and solvers/tasks/test_task_portfolio.py",
     "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/tasks/test_task_portfolio.py",
     "solvers.tasks.task_map": "solvers/tasks/test_task_portfolio.py and test_task_problem.py",
     "view.drawing": "view/test_plot.py (legends, names of systems) and view/report/test_contents.py",

@@ -221,10 +221,10 @@ class Job:
         """STATIONARY or ALMOST if the residuals are that small, whatever ended the run; else ``otherwise``."""
         return judge(residuals, self.tol, otherwise)
 
-    def standing(self, W: Array, found_by: str) -> Run:
+    def standing(self, W: Array, found_by: str, otherwise: Status = Status.STALLED) -> Run:
         """An encoder as a run that ended here; STATIONARY if it is."""
         residuals = Residuals(0.0, 0.0, self.problem.stationarity(self.support.joint, self.support.lift(W)))
-        return Run(W, self.judge(residuals, Status.STALLED), iterations=0, residuals=residuals, found_by=found_by)
+        return Run(W, self.judge(residuals, otherwise), iterations=0, residuals=residuals, found_by=found_by)
 
     def sound(self, runs: Sequence[Run]) -> list[Run]:
         """The runs as they are reported; those that have failed with the trivial encoder in place of theirs, and the status STALLED."""
