@@ -17,9 +17,8 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.results import Run
-from infoplane.runtime.budget import Budget
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import Budget, one_blas_thread
+from infoplane.solution import Run
 from infoplane.solvers.base import advanced, make_starts, runs_of, seed_sequence
 from infoplane.solvers.fixed_point import BlahutArimotoIteration
 from infoplane.solvers.job import Job

@@ -17,7 +17,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import one_blas_thread
 from infoplane.solvers.base import advanced, make_starts, runs_of, seed_sequence
 from infoplane.solvers.job import Job
 from timing import checker, measured, shown, take_turns

@@ -143,8 +143,7 @@ def measure(
     from infoplane.certificate.bottleneck import Proof, prove
     from infoplane.joint.joint import Support
     from infoplane.posterior.form import Mixture
-    from infoplane.runtime.budget import Limits
-    from infoplane.runtime.threads import one_blas_thread
+    from infoplane.runtime.budget import Limits, one_blas_thread
 
     support, problem = Support(joint), ip.bottleneck(gamma)
     constant = Mixture(np.ones(1), support.p_y[None])

@@ -20,8 +20,7 @@ from infoplane.certificate.funnel.generation import FreePosteriors, generate
 from infoplane.joint.joint import Support
 from infoplane.posterior.form import constant, scaled
 from infoplane.posterior.programme import Programme
-from infoplane.runtime.budget import Budget
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import Budget, one_blas_thread
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.partitions import partitions
 from infoplane.solvers.shared.sparse_columns import generated

@@ -3,8 +3,7 @@
 import numpy as np
 
 from infoplane.joint.joint import Support
-from infoplane.runtime.budget import Budget
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import Budget, one_blas_thread
 from infoplane.solvers.base import advanced, make_starts, runs_of, seed_sequence
 from infoplane.solvers.job import Job
 

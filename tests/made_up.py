@@ -3,8 +3,7 @@
 import numpy as np
 
 import infoplane as ip
-from infoplane.results import Residuals, Status
-from infoplane.solution import Solution
+from infoplane.solution import Residuals, Solution, Status
 
 
 def run_of(joint, W, problem=None, parameter=0.5):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import infoplane as ip
-from infoplane.results import Run
+from infoplane.solution import Run
 from infoplane.solvers.base import PathSolver
 from infoplane.solvers.job import RunOptions
 from infoplane.sweep.plan import Plan, RootSeed

@@ -118,6 +118,25 @@ def test_interruption_returns_the_best_so_far():
     verify.check_solution(np.asarray(heart.p_xy), found.problem.rho, found)
 
 
+def test_starts_that_wait_when_the_end_is_asked_for_do_not_begin(with_cores):
+    begun = []
+
+    class Ending(ip.Accelerated):
+        """Asks for the end as soon as it begins."""
+
+        def run(self, job):
+            begun.append(len(job.starts))
+            job.budget.stop()
+            return super().run(job)
+
+    with_cores(1)
+    joint = ip.Joint.from_counts(np.random.default_rng(0).dirichlet(np.full(5, 0.3), size=80))
+    found = ip.solve(joint, ip.bottleneck(0.1), Ending(), clusters=60, starts=6, rng=0)
+    assert begun == [1]
+    assert len(found.starts) == 1
+    assert found.status is ip.Status.INTERRUPTED
+
+
 @pytest.mark.parametrize(("solver", "encoders"), [(None, 8), ("accelerated", 4), ("blahut-arimoto", 4)])
 def test_a_large_problem_takes_no_more_than_a_few_encoders(solver, encoders):
     """Beside the joint; with starts one after another. The default holds the answers of its parts while it goes on from the best."""

@@ -8,7 +8,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.problem import siblings
-from infoplane.task_problem import problem_of
+from infoplane.storage.files import problem_of
 from made_tasks import made_tasks, told
 
 

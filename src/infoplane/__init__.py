@@ -42,11 +42,10 @@ from .joint.joint import Joint
 from .joint.task_joint import TaskJoint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from .results import Exponent, Rate, Residuals, Run, Status, Trace, fit_exponent, fit_rate
 from .sampling.denoising import Denoising
 from .sampling.estimators import PermutationTest, estimate_information, permutation_test
 from .sampling.leakage import LeakageBound, leakage_bound
-from .solution import Solution
+from .solution import Exponent, Rate, Residuals, Run, Solution, Status, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Progress, Solver

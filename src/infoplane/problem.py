@@ -29,8 +29,7 @@ from .checks import check_one_of, number
 from .encoder.encoder import check_encoder
 from .errors import InvalidOptionError
 from .information import Array, Entropies, IntArray, encoder_entropies, log_or_zero
-from .joint.joint import Joint, check_joint
-from .joint.mixing import ROLES, roles
+from .joint.joint import ROLES, Joint, check_joint
 from .joint.task_joint import TaskJoint
 
 if TYPE_CHECKING:
@@ -576,7 +575,7 @@ def as_joint(joint: object, *, tasks: bool) -> Joint:
     check_joint(found)
     assert isinstance(found, Joint)
     if tasks:
-        roles(found)
+        found.roles()
     elif has_roles(found):
         raise InvalidOptionError(
             "a TaskJoint needs a problem of tasks, such as infoplane.task_funnel(1.0); its keep and its hide are joints for the others."

@@ -19,9 +19,8 @@ import numpy as np
 from .checks import number
 from .errors import InvalidOptionError
 from .information import Array, encoder_entropies
-from .joint.mixing import roles
 from .joint.tables import dense
-from .problem import FAMILIES, Family, MarkovLagrangian
+from .problem import Family, MarkovLagrangian
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -116,7 +115,7 @@ class TaskLagrangian(MarkovLagrangian):
         """The problem with its gamma: if none was given, `SMALL` times the squared maximal correlation of X and what is kept."""
         if self.gamma is not None:
             return self
-        kept, _ = roles(joint)
+        kept, _ = joint.roles()
         P = dense(joint.p_xy[:, kept.columns] / kept.weight)
         P = P[joint.p_x > 0.0][:, joint.p_y[kept.columns] > 0.0]
         root_x, root_u = np.sqrt(P.sum(axis=1)), np.sqrt(P.sum(axis=0))
@@ -125,7 +124,7 @@ class TaskLagrangian(MarkovLagrangian):
 
     def weights(self, joint: Joint) -> Array:
         """For every letter y of the joint the weight of p(y) H(Z|Y = y) in L: keep or -hide, over the half that each has of the mass."""
-        kept, hidden = roles(joint)
+        kept, hidden = joint.roles()
         found = np.empty(joint.shape[1])
         found[kept.columns], found[hidden.columns] = self.keep / kept.weight, -self.hide / hidden.weight
         return found
@@ -234,14 +233,6 @@ TASKS: dict[str, Family] = {one.name: one for one in (task_funnel, side_informat
 """The families of problems on a `TaskJoint`; those on a `Joint` are `FAMILIES`."""
 
 __test__ = {name: family.doc for name, family in TASKS.items()}
-
-
-def problem_of(rho: Sequence[float], family: str, parameter: float | None) -> MarkovLagrangian:
-    """A problem again from what files and stores keep of it: three coefficients, the name of its family, and its parameter."""
-    one, two, three = (float(value) for value in rho)
-    if family in TASKS and family not in FAMILIES:
-        return TaskLagrangian(-one + 0.0, two, -three, family, parameter)
-    return MarkovLagrangian(one, two, three, family, parameter)
 
 
 TASK_GRID = tuple(float(beta) for beta in np.geomspace(0.1, 30.0, 16))

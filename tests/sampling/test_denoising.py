@@ -8,7 +8,7 @@ from scipy import sparse
 
 import infoplane as ip
 from infoplane.sampling.denoising import fit
-from infoplane.storage.reader import read_store
+from infoplane.storage.store import read_store
 from planted import three_kinds
 
 

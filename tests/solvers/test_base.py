@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from batches import job_of, starts_of
-from infoplane.kernels.common.rows import RUNNING, TRACE_COLUMNS
+from infoplane.kernels.common import RUNNING, TRACE_COLUMNS
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import LONGEST_BLOCK, PAUSE, BlockPace, Progress, drive, near_identity, together
 

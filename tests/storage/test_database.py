@@ -12,7 +12,7 @@ import infoplane as ip
 from infoplane.errors import InvalidOptionError, StoreError, StoreWriteError
 from infoplane.storage import database
 from infoplane.storage.database import SCHEMA, is_being_written
-from infoplane.storage.reader import read_store, store_status
+from infoplane.storage.store import read_store, store_status
 from infoplane.sweep import engine
 from storing import GRID, UNIFORM, ask, change, connecting, swept
 from sweeping import assert_same_runs

@@ -18,7 +18,7 @@ import numpy as np
 from ..encoder.encoder import check_encoder
 from ..errors import UnsupportedProblemError
 from ..formatting import counted, html_facts, html_page, rounded
-from ..information import Array
+from ..information import Array, Result
 from ..joint.joint import Joint, Support
 from ..joint.task_joint import TaskJoint
 from ..posterior.form import Mixture, climb, cover, imbalance, own_multipliers, posterior, posteriors, scaled
@@ -34,9 +34,7 @@ from ..problem import (
     is_task,
     posterior_form_below,
 )
-from ..results import Result
-from ..runtime.budget import Budget, Limits
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.budget import Budget, Limits, attended, one_blas_thread
 from ..task_problem import TaskLagrangian
 from .bottleneck import Proof, prove
 from .challenge import upheld

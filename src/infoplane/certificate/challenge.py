@@ -21,7 +21,7 @@ import numpy as np
 
 from ..errors import ContradictionWarning
 from ..information import Array, entr
-from ..kernels.common.numerics import UNIT
+from ..kernels.common import UNIT
 from ..kernels.concentration import concentrate
 from ..posterior.programme import Channel
 

@@ -14,7 +14,7 @@ from types import FrameType
 
 import click
 
-from ..runtime.threads import heard_like_control_c
+from ..runtime.budget import heard_like_control_c
 
 NOT_CONVERGED = 4
 """Exit code of a command that has finished, but not as well as was asked."""

@@ -19,8 +19,7 @@ from ..frontier.geometry import is_enclosed
 from ..information import Array, bits
 from ..joint.task_joint import TaskJoint
 from ..problem import NOTATIONS, MarkovLagrangian, ProblemFamily, bottleneck, is_bottleneck
-from ..results import Status
-from ..solution import Solution
+from ..solution import Solution, Status
 from ..solvers.job import Seed
 from ..solvers.registry import runner_and_prover
 from ..sweep.engine import CHUNK_SECONDS, EngineError

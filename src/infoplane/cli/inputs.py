@@ -21,7 +21,7 @@ from ..information import bits
 from ..joint.joint import Joint
 from ..joint.tables import MISSING_RULES
 from ..joint.task_joint import TaskJoint
-from ..storage.arrays import read_npy
+from ..storage.files import read_npy
 from .files import SQL, STDIN, TEXTS, TYPED, Place, kind_of, located, readable
 from .flags import Number, bins, columns, flag_of, option, several, switch, taken
 from .output import note

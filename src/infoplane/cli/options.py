@@ -31,8 +31,7 @@ from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
 from ..information import Array
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
-from ..runtime.budget import Limits
-from ..runtime.threads import VARIABLE, limited_to
+from ..runtime.budget import VARIABLE, Limits, limited_to
 from ..solve import solve
 from ..solvers.base import KINDS, Solver
 from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of

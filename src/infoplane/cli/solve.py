@@ -15,8 +15,7 @@ from ..information import bits
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..problem import MarkovLagrangian, bottleneck, family_of, funnel
-from ..results import Status
-from ..solution import Solution
+from ..solution import Solution, Status
 from ..solve import solve as run
 from ..solvers.base import Solver
 from ..solvers.job import ProofOptions, Seed

@@ -39,8 +39,7 @@ from ..posterior.form import posteriors
 from ..posterior.merge_path import agglomerative_bottleneck, merge_two
 from ..posterior.programme import Programme
 from ..problem import funnel
-from ..runtime.budget import Budget, Limits
-from ..runtime.threads import attended_alone
+from ..runtime.budget import Budget, Limits, attended_alone
 from ..sampling.intervals import relevance
 from ..sampling.leakage import LeakageBound, bound_of, checked_confidence, predicted_bound
 from ..solvers.job import Job, Seed

@@ -32,10 +32,8 @@ from ..joint.tables import aligned
 from ..joint.task_joint import TaskJoint
 from ..posterior.task_form import TaskForm
 from ..problem import MarkovLagrangian, funnel
-from ..results import Residuals, Run, proven
-from ..runtime.budget import Budget, Limits
-from ..runtime.threads import attended_alone
-from ..solution import finished
+from ..runtime.budget import Budget, Limits, attended_alone
+from ..solution import Residuals, Run, finished, proven
 from ..task_problem import TaskLagrangian
 from .leakage import MAX_SECONDS, ConfidentFunnel, funnel_at_leakage
 from .task_leakage import task_at_leakage

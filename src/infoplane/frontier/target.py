@@ -24,9 +24,8 @@ from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, bits
 from ..problem import MarkovLagrangian, ProblemFamily, siblings
-from ..results import Status
 from ..runtime.budget import Limits
-from ..solution import Solution
+from ..solution import Solution, Status
 from ..solve import solve
 from ..solvers.base import default_clusters, near_identity
 from ..solvers.job import RunOptions

@@ -23,15 +23,12 @@ from ..checks import cap_in_nats, listed, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits
 from ..joint.joint import Joint, Support
-from ..joint.mixing import target_informations
 from ..joint.task_joint import TaskJoint
 from ..posterior.task_form import TaskColumns, TaskForm
 from ..problem import as_joint
-from ..results import Residuals, Run, Status, proven
-from ..runtime.budget import Budget, Limits, Stopped
-from ..runtime.threads import attended_alone
+from ..runtime.budget import Budget, Limits, Stopped, attended_alone
 from ..sampling.leakage import LeakageBound, leakage_bound
-from ..solution import finished
+from ..solution import Residuals, Run, Status, finished, proven
 from ..solvers.base import make_starts, seed_sequence
 from ..solvers.job import Job
 from ..solvers.shared.resizing import merged
@@ -294,7 +291,7 @@ def _capped(
 
 def _informations(form: TaskForm, W: Array) -> tuple[float, float]:
     """I(U;Z) and I(S;Z) of an encoder of the classes, as they are reported."""
-    found = list(target_informations(form.whole.joint, form.whole.lift(form.expanded(W))).values())
+    found = list(form.whole.joint.target_informations(form.whole.lift(form.expanded(W))).values())
     return found[0], found[1]
 
 

@@ -27,8 +27,8 @@ from ..information import Array, PlanePoint, divergence, plane_point
 from ..joint.joint import Support, check_joint
 from ..posterior.form import Mixture, climb, cover, posterior
 from ..problem import bottleneck
-from ..results import Run, Status
 from ..runtime.budget import Limits
+from ..solution import Run, Status
 from ..solvers.job import Job
 from ..solvers.proofs import Envelope
 

@@ -11,7 +11,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,9 @@ from scipy import sparse
 from ..checks import SUM_TOLERANCE, number
 from ..errors import InvalidJointError, InvalidOptionError
 from ..information import Array, IntArray
+
+if TYPE_CHECKING:
+    from .joint import Joint
 
 # A float64 array or csr_array; the stubs cannot say what operators that both have return.
 Table: TypeAlias = Any
@@ -368,6 +371,37 @@ def _missing_last(label: Any) -> Any:
     if isinstance(label, tuple):
         return tuple(_missing_last(value) for value in label)
     return (label == MISSING) is True, label
+
+
+def stacked(parts: Sequence[tuple[str, float, Joint]]) -> tuple[Table, list[tuple[str, Any]]]:
+    """theta_j p(x, s_j) side by side, rows in the order of the first joint, and the labels of the columns; dense if one of them is."""
+    chief, _, first = parts[0]
+    beside: list[Table] = []
+    labels: list[tuple[str, Any]] = []
+    for name, theta, joint in parts:
+        if joint.x_names != first.x_names:
+            raise InvalidJointError(
+                f"all targets must be of the same x; {chief!r} has the columns {', '.join(first.x_names)} and {name!r} has "
+                f"{', '.join(joint.x_names)}. Make both from the same x columns."
+            )
+        order = aligned(joint.x_labels, first.x_labels, f"the joint of {chief!r}")
+        p_x = joint.p_x[order]
+        apart = np.abs(p_x - first.p_x)
+        # How far p(x) of two joints may differ: the information of the mixture is then off by no more than that.
+        if apart.max() > 1e-12:
+            x = int(apart.argmax())
+            raise InvalidJointError(
+                f"all targets must have the same p(x); x = {first.x_labels[x]!r} has {first.p_x[x]:.12g} with {chief!r} and "
+                f"{p_x[x]:.12g} with {name!r}. Count them from the same rows, with the same weights and no smoothing of "
+                "one alone, or give one the prior of the other: joint.with_prior(other.p_x)."
+            )
+        # Rows get the masses of the first, from which they differ by rounding: columns of p(s|x) then sum to one to the last digits.
+        ratio = np.divide(first.p_x, p_x, out=np.ones(len(p_x)), where=p_x > 0.0)
+        beside.append(theta * scaled_rows(joint.p_xy[order], ratio))
+        labels += [(name, label) for label in joint.y_labels]
+    if all(joint.is_sparse for *_, joint in parts):
+        return sparse.csr_array(sparse.hstack(beside)), labels
+    return np.hstack([dense(table) for table in beside]), labels
 
 
 AXES = ("xy", "yx")

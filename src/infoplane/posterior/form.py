@@ -39,7 +39,7 @@ from ..information import Array, IntArray, entr, log_or_zero
 from ..joint.joint import Joint, Support
 from ..kernels.bottleneck_proof import envelope as kernel
 from ..kernels.bottleneck_proof.cell_bound import Dual
-from ..kernels.common.numerics import TINY, UNIT
+from ..kernels.common import TINY, UNIT
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..runtime.budget import Budget
 

@@ -26,7 +26,7 @@ from scipy import sparse
 from ..errors import InfoplaneError, InvalidJointError
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
-from ..kernels.common.rows import Integers
+from ..kernels.common import Integers
 from ..kernels.funnel_proof.descent import descend_all, grow_all
 from ..kernels.funnel_proof.slot_bound import KEPT
 from ..runtime.budget import Budget, Stopped

@@ -24,7 +24,6 @@ from scipy import sparse
 
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
-from ..joint.mixing import roles
 from ..joint.tables import dense
 from ..kernels.task_proof.descents import descend
 from ..runtime.budget import Budget
@@ -45,7 +44,7 @@ class TaskForm:
         self.letters = Letters(support)
         merged = self.letters.support
         self.p_x = merged.p_x
-        kept, hidden = roles(support.joint)
+        kept, hidden = support.joint.roles()
         seen = np.flatnonzero(support.y)
         self.T_u, self.T_s = (
             np.ascontiguousarray(merged.T[np.isin(seen, target.columns)] / target.weight) for target in (kept, hidden)

@@ -34,9 +34,9 @@ from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.grouping import grouped
 from ..joint.joint import Support
-from ..kernels.common.rows import RUNNING, STATIONARY, TRACE_COLUMNS
+from ..kernels.common import RUNNING, STATIONARY, TRACE_COLUMNS
 from ..problem import family_of
-from ..results import Residuals, Run, Status, Trace
+from ..solution import Residuals, Run, Status, Trace
 from .job import Iteration, IterationState, Job, Seed
 
 if TYPE_CHECKING:

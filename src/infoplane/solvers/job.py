@@ -24,10 +24,9 @@ from ..checks import number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.joint import Support
-from ..kernels.common.numerics import TINY
-from ..kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARY
-from ..results import STATIONARY_TOL, Residuals, Run, Status, judge, proven
+from ..kernels.common import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARY, TINY
 from ..runtime.budget import ITERATIONS, Budget, Limits
+from ..solution import STATIONARY_TOL, Residuals, Run, Status, judge, proven
 
 if TYPE_CHECKING:
     from ..problem import MarkovLagrangian
@@ -263,7 +262,7 @@ class IterationState(Protocol):
     """What the driver reads of an algorithm's state: arrays with one row per run, which `Iteration.advance` updates in place."""
 
     outcome: IntArray
-    """RUNNING, or how the run has ended (`kernels/common/rows.py`)."""
+    """RUNNING, or how the run has ended (`kernels/common.py`)."""
     iterations: IntArray
     """Steps done."""
     residuals: Array

@@ -25,8 +25,8 @@ from ..posterior.form import Mixture, gamma_of
 from ..posterior.merge_path import first_columns
 from ..posterior.programme import encoder_of, linear_programme
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
-from ..results import Run, Trace
 from ..runtime.budget import Stopped
+from ..solution import Run, Trace
 from .base import PathSolver, Solver
 from .fixed_point import Accelerated
 from .job import Job

@@ -46,8 +46,8 @@ from ..posterior.merge_path import first_columns
 from ..posterior.programme import Programme, check_letters
 from ..posterior.task_form import TaskForm, missing
 from ..problem import MarkovLagrangian, posterior_form_below
-from ..results import Run, Status, proven
 from ..runtime.budget import Limits, Stopped
+from ..solution import Run, Status, proven
 from .base import PathSolver, make_starts, seed_sequence
 from .job import Job
 from .portfolio import EFFORT as DEFAULT_EFFORT

@@ -36,8 +36,7 @@ from ..frontier.transitions import local_onset
 from ..information import Array, plane_points
 from ..joint.joint import Joint, Support
 from ..problem import MarkovLagrangian, ProblemFamily, record_for_grid
-from ..runtime.budget import Budget
-from ..runtime.threads import Watch, attended, one_blas_thread
+from ..runtime.budget import Budget, Watch, attended, one_blas_thread
 from ..solvers.annealing import Annealing
 from ..solvers.base import Callback, default_init, make_starts, seed_sequence, together
 from ..solvers.fixed_point import Accelerated

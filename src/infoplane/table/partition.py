@@ -37,13 +37,12 @@ from ..encoder.encoder import EncoderView
 from ..errors import InvalidOptionError
 from ..formatting import counted, rounded
 from ..frontier.geometry import concave_hull
-from ..information import Array, IntArray, bits, entr
+from ..information import Array, IntArray, Result, bits, entr
 from ..joint.binning import Bin, shortest_edge
 from ..joint.joint import Joint, Support, check_joint
 from ..joint.tables import sealed
 from ..problem import bottleneck
-from ..results import Result
-from ..runtime.threads import one_blas_thread
+from ..runtime.budget import one_blas_thread
 from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
 from ..solve import solve
 from ..solvers.shared.partitions import (

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..frontier.frontier import Frontier
-    from ..results import Trace
+    from ..solution import Trace
 
 
 # Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.

@@ -18,7 +18,7 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
-from ..frontier.knee import transitions_on_the_grid
+from ..frontier.summary import transitions_on_the_grid
 from ..information import NATS_PER_BIT, Array, bits
 from ..joint.task_joint import TaskJoint
 from ..problem import bottleneck

@@ -24,8 +24,8 @@ from infoplane.certificate.funnel.generation import (
 from infoplane.joint.joint import Support
 from infoplane.posterior.form import scaled
 from infoplane.posterior.programme import Channel, Programme
-from infoplane.results import Status
 from infoplane.runtime.budget import Budget
+from infoplane.solution import Status
 from strategies import joints
 
 

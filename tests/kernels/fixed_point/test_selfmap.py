@@ -14,7 +14,7 @@ import infoplane as ip
 import verify
 from batches import Stepped, starts_of
 from infoplane.joint.joint import Support
-from infoplane.kernels.common.rows import STATIONARITY, STATIONARY
+from infoplane.kernels.common import STATIONARITY, STATIONARY
 from infoplane.kernels.fixed_point.selfmap import BLAS_CLUSTERS, COMPARE, KEEP
 from infoplane.solvers.fixed_point import blocks_of, channel_of, logs_of, needs_encoder
 from interpreted import interpreted

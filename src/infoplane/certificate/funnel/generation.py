@@ -37,8 +37,8 @@ from ...posterior.form import constant, scaled
 from ...posterior.merge_path import agglomerative_bottleneck
 from ...posterior.programme import EPS, Channel, Point, Programme
 from ...problem import MarkovLagrangian
-from ...results import Status
 from ...runtime.budget import Budget, Limits
+from ...solution import Status
 from ..challenge import challenge, disproven
 
 if TYPE_CHECKING:

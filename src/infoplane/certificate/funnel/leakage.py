@@ -24,9 +24,8 @@ from ...posterior.form import constant, posteriors
 from ...posterior.merge_path import first_columns
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian, funnel
-from ...results import STATIONARY_TOL, TIE, Residuals, Run, Status, judge, proven
 from ...runtime.budget import Budget, Limits, Stopped
-from ...solution import finished
+from ...solution import STATIONARY_TOL, TIE, Residuals, Run, Status, finished, judge, proven
 from .generation import FreePosteriors, Outcome, cut_short, generate, simple_bound
 from .privacy import ConstrainedFunnel
 

@@ -29,10 +29,9 @@ from ...information import Array, IntArray, bits, entr
 from ...joint.joint import Support, check_joint
 from ...posterior.programme import EQUAL, encoder_of, linear_programme, repaired
 from ...problem import MarkovLagrangian
-from ...results import Residuals, Run, Status
 from ...runtime.budget import Budget, Stopped
 from ...sampling.leakage import LeakageBound, leakage_bound
-from ...solution import Solution, finished
+from ...solution import Residuals, Run, Solution, Status, finished
 from .generation import simple_rounding
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from ...errors import InfoplaneError
 from ...information import Array, entr
 from ...joint.joint import Joint, Support
 from ...joint.tables import dense
-from ...kernels.common.numerics import UNIT
+from ...kernels.common import UNIT
 from ...posterior.programme import encoder_of, linear_programme, repaired
 from ...posterior.task_form import TaskColumns, TaskForm, edges, lowest_apart
 from ...runtime.budget import Budget, Stopped

@@ -11,8 +11,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.numerics import regrouped
-from ..common.rows import copy_row
+from ..common import copy_row, regrouped
 from .cell_bound import MANY, Dual, Work, means
 
 SEEN = 1e-13  # letters with less mass than this under w do not count for the curvature

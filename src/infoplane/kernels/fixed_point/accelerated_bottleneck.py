@@ -52,8 +52,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common.numerics import exp
-from ..common.rows import RUNNING, Flags, Integers, copy_rows, mark_dead
+from ..common import RUNNING, Flags, Integers, copy_rows, exp, mark_dead
 from .clusters import CHEAP, EQUAL, reduce, split_clusters
 from .extrapolation import FIRST_CAP, GROWTH, SLACK, anderson, newton, normalise, remember, shorten, squarem
 from .selfmap import (

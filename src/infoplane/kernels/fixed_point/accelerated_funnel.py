@@ -26,8 +26,7 @@ from typing import NamedTuple
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common.numerics import LOG_TINY, exp, regrouped
-from ..common.rows import Integers, fetch, save
+from ..common import LOG_TINY, Integers, exp, fetch, regrouped, save
 from .clusters import without_dead
 from .extrapolation import GROWTH, LONGEST, SLACK
 from .selfmap import (

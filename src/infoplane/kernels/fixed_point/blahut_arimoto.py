@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common.rows import Integers, copy_blocks, fetch, save
+from ..common import Integers, copy_blocks, fetch, save
 from .clusters import without_dead
 from .selfmap import (
     COMPARE,

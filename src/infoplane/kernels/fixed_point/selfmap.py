@@ -34,8 +34,20 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common.numerics import LOG_TINY, TINY, exp, floored_log, log, regrouped
-from ..common.rows import LOSS, STATIONARITY, STATIONARY, Flags, Integers, fetch
+from ..common import (
+    LOG_TINY,
+    LOSS,
+    STATIONARITY,
+    STATIONARY,
+    TINY,
+    Flags,
+    Integers,
+    exp,
+    fetch,
+    floored_log,
+    log,
+    regrouped,
+)
 
 BLOCK = 256
 """Most letters x in a block: 50 clusters fill 100 kB of the second-level cache, ten letters y 20 kB of the first."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common.rows import Integers
+from ..common import Integers
 from .boxes import propagate
 from .capped_cell import Prices, cell_bound, is_empty, shrunk_by_rows
 from .capped_relaxation import (

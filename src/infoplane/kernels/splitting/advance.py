@@ -47,8 +47,19 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common.numerics import safe_log
-from ..common.rows import DEAD, FAILED, RUNNING, Flags, Integers, kept_rows, load, matmul, normalise_columns, save
+from ..common import (
+    DEAD,
+    FAILED,
+    RUNNING,
+    Flags,
+    Integers,
+    kept_rows,
+    load,
+    matmul,
+    normalise_columns,
+    safe_log,
+    save,
+)
 from .blocks import argmin_encoder, argmin_marginal
 from .gradient import gradient_step
 from .measure import augmented_lagrangian, is_finite, judge, loss_and_stationarity, measure_run, record_iteration

@@ -43,8 +43,19 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.numerics import EPS, LOG_TINY, TINY, UNIT, safe_log, solve_definite, upper_root, wright_omega
-from ..common.rows import Flags, copy_rows, matmul
+from ..common import (
+    EPS,
+    LOG_TINY,
+    TINY,
+    UNIT,
+    Flags,
+    copy_rows,
+    matmul,
+    safe_log,
+    solve_definite,
+    upper_root,
+    wright_omega,
+)
 from .measure import combine, largest_difference, log_table, marginal_logs, softmax_columns
 from .tables import Split
 

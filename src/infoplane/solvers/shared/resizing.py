@@ -23,10 +23,10 @@ import numpy as np
 
 from ...information import Array, IntArray, entr
 from ...joint.joint import Support
-from ...kernels.common.numerics import TINY
+from ...kernels.common import TINY
 from ...posterior.form import Mixture, cover, gamma_of, peaks_above
 from ...problem import MarkovLagrangian
-from ...results import Run
+from ...solution import Run
 from ..base import SIZES
 from ..fixed_point import Accelerated
 from ..job import Job

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...information import Array
 from ...joint.joint import Joint, Support, check_joint
-from ...kernels.common.rows import AUGMENTED
+from ...kernels.common import AUGMENTED
 from ...kernels.splitting.tables import State
 from ...problem import MarkovLagrangian, check_problem
 from ...runtime.budget import Budget

@@ -12,7 +12,7 @@ from ...checks import PYTHON_ONLY, check_flag, check_one_of, number, whole_numbe
 from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array, IntArray
 from ...joint.joint import Support
-from ...kernels.common.rows import RUNNING
+from ...kernels.common import RUNNING
 from ...kernels.splitting.advance import advance
 from ...kernels.splitting.tables import Split, State
 from ...problem import MarkovLagrangian

@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import UnsupportedProblemError
 from ...information import Array, IntArray, entr
 from ...joint.joint import Support
-from ...kernels.common.rows import DEAD
+from ...kernels.common import DEAD
 from ...posterior.task_form import TINY, TaskForm
 from ...problem import MarkovLagrangian
 from ...task_problem import TaskLagrangian

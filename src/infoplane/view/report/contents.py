@@ -20,11 +20,9 @@ from ...frontier.frontier import Frontier
 from ...frontier.geometry import Enclosure, is_enclosed
 from ...information import Array, bits
 from ...joint.joint import Joint
-from ...joint.mixing import target_weights, targets_of
 from ...joint.task_joint import TaskJoint
 from ...problem import FAMILIES
-from ...results import Status, Trace
-from ...solution import Solution
+from ...solution import Solution, Status, Trace
 from ...storage.files import to_json
 from ..drawing import GIVEN, groups, trace_lines
 
@@ -72,7 +70,7 @@ def plane_of(frontier: Frontier) -> Plane:
 
 def y_name(joint: Joint) -> str:
     """What Y is called: its columns, or the targets that it mixes."""
-    return ", ".join(one.name for one in targets_of(joint))
+    return ", ".join(one.name for one in joint.targets)
 
 
 def contents(
@@ -101,7 +99,7 @@ def contents(
         "plane": plane_of(frontier)._asdict(),
         "joint": {
             "x": _axis(joint.x_names, joint.x_labels, joint.p_x, letters),
-            "y": _axis((y_name(joint),), joint.y_labels, joint.p_y / target_weights(joint), outcomes),
+            "y": _axis((y_name(joint),), joint.y_labels, joint.p_y / joint.target_weights, outcomes),
         },
         "statuses": {status.name: status.value for status in Status},
         "converged": [status.name for status in Status if status.converged],
@@ -414,7 +412,7 @@ def _omissions(
 def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> dict[str, Any]:
     """p(z), p(z|x) and p(y|z) in thousandths; one column per cluster, or per group that coincide, in the order of the letters they hold."""
     W, joint = run.encoder, run.joint
-    p_zx, p_zy = W * joint.p_x, W @ joint.p_xy / target_weights(joint)
+    p_zx, p_zy = W * joint.p_x, W @ joint.p_xy / joint.target_weights
     differ = distinct_clusters(run.encoder, run.joint.p_x)
     groups = differ if len(differ) <= most else differ[: most - 1]
     held = {group[0]: p_zx[group].sum(axis=0)[letters] for group in groups}

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import wrightomega
 
 from compiled import compiled
-from infoplane.kernels.common.numerics import (
+from infoplane.kernels.common import (
     LOG_TINY,
     TINY,
     exp,
