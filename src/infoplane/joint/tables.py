@@ -154,7 +154,7 @@ def conditional(P: Table, p: Array, q: Array) -> Table:
 def _asarray(P: Any, what: str) -> Any:
     """An array, with NaN where a masked one is masked, whatever lies there; as it is if something else in that is no number."""
     if np.ma.isMaskedArray(P):
-        filled = P.astype(object).filled(np.nan)
+        filled: Any = P.astype(object).filled(np.nan)  # type: ignore[attr-defined]
         return filled.astype(float) if all(isinstance(value, Real) for value in filled.flat) else np.ma.getdata(P)
     try:
         return np.asarray(P)
