@@ -15,7 +15,7 @@ from infoplane.certificate.tasks.boxes import Asked
 from infoplane.joint.joint import Support
 from infoplane.posterior.programme import Channel
 from infoplane.posterior.task_form import TaskForm
-from made_tasks import made_tasks
+from made_up import made_tasks
 
 
 @pytest.mark.parametrize("seed", range(15))
