@@ -1,12 +1,23 @@
-"""Claims about convergence, on made-up runs whose answers are known."""
+"""Convergence: questions and figures, on made-up runs whose answers are known."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infoplane_paper.shares import fewest_iterations, interval, share, smaller_penalty, wider_range
-from tiny import made_points
+from infoplane_paper.figures import shares
+from infoplane_paper.figures.shares import (
+    fewest_iterations,
+    interval,
+    share,
+    share_table,
+    smaller_penalty,
+    wider_range,
+)
+from infoplane_paper.settings import FULL
+from tiny import THREE, claim, made_points, made_runs, made_shares
 
 
 def made(converged, iterations=0.0, parameter=0.0):
@@ -108,3 +119,81 @@ def test_fewest_iterations_both_ways():
     found = fewest_iterations({"fast": fast, "mixed": mixed}, "fast")
     assert (found.holds, "at 1 of 2 parameters" in found.said) == (False, True)
     assert fewest_iterations({"fast": fast, "none": made([0], [9], [0.1])}, "fast").holds is None
+
+
+def test_penalties_of_the_bottleneck():
+    early, late = (lambda c: c >= 4), (lambda c: c >= 500)
+    columns = {}
+    for solver, alpha, at in (("ib-1", 2.0, early), ("ib-1", 1.0, late), ("ib-2", 2.0, late), ("ib-2", 1.0, late)):
+        columns |= made_shares(shares.bottleneck(solver, alpha, "majorise"), at)
+    columns |= made_shares(shares.bottleneck("admm-ib", 1.0, "majorise"), late)
+    runs = made_runs("bottleneck-share", columns)
+    answers = {one.key: one.ask(runs, "majorise").holds for one in shares.BOTTLENECK.claims}
+    assert answers == {
+        "alpha-ib-1": True,
+        "alpha-ib-2": None,
+        "ib-1-smaller-c-alpha-1": None,
+        "ib-1-smaller-c-alpha-2": True,
+        "wider-than-admm-ib-1": None,
+        "wider-than-admm-ib-2": None,
+    }
+    assert (
+        claim("bottleneck-share", "wider-than-admm-ib-1")
+        .ask(runs, "majorise")
+        .said.startswith("runs were cut off at 10 it")
+    )
+    runs = made_runs("bottleneck-share", columns, replace(THREE, limit=12_000, gradient_limit=12_000))
+    assert claim("bottleneck-share", "wider-than-admm-ib-1").ask(runs, "majorise").holds is None  # 2 against 1 of 3
+    assert claim("bottleneck-share", "wider-than-admm-ib-2").ask(runs, "majorise").holds is None
+    # The paper's way compares with ib-1 at alpha 1, and here one run has converged everywhere.
+    assert claim("bottleneck-share", "alpha-ib-1").ask(runs, "gradient").holds is None
+    assert (
+        "ADMM-IB (ib-1, alpha 1, gradient)"
+        in claim("bottleneck-share", "wider-than-admm-ib-2").ask(runs, "gradient").said
+    )
+    rows = share_table(runs, [shares.bottleneck("ib-1", 2.0, "majorise")])
+    assert [row["converged"] for row in rows] == [0.0, 1.0, 1.0]
+    assert all(row["interval_low"] <= row["converged"] <= row["interval_high"] for row in rows)
+
+
+@pytest.mark.parametrize(("two", "golden", "expected"), [(1000, 8000, True), (8000, 1000, False), (9000, 9000, None)])
+def test_penalties_of_the_funnel(two, golden, expected):
+    columns = made_shares(shares.funnel(2.0, "gradient"), lambda c: c >= two)
+    columns |= made_shares(shares.funnel(1.618, "gradient"), lambda c: c >= golden)
+    runs = made_runs("funnel-share", columns)
+    assert claim("funnel-share", "alpha-pf-2").ask(runs, "gradient").holds is expected
+
+
+def test_the_finer_grid_has_eight_values_an_octave_in_the_full_run():
+    names = {piece.name for piece in shares.FUNNEL.pieces(FULL)}
+    fine = [c for c in shares.fine(2.0).penalties if shares.fine(2.0).name(c) in names]
+    assert len(fine) == 33
+    assert np.allclose(np.diff(np.log2(fine)), 1 / 8)
+
+
+@pytest.mark.parametrize(("two", "golden", "expected"), [(500, 500, None), (2000, 8000, True), (8000, 2000, False)])
+def test_where_the_papers_grid_does_not_decide_the_finer_one_does(two, golden, expected):
+    columns = {}
+    for alpha, least in ((2.0, two), (1.618, golden)):
+        columns |= made_shares(shares.funnel(alpha, "gradient"), lambda _c: True)
+        columns |= made_shares(shares.fine(alpha), lambda c, least=least: c >= least)
+    found = claim("funnel-share", "alpha-pf-2").ask(made_runs("funnel-share", columns), "gradient")
+    assert found.holds is expected
+    assert "c = 1000, the smallest that was tried; on the finer grid" in found.said
+
+
+def made_cells(shift):
+    columns = {}
+    for cell, published in shares.PUBLISHED.items():
+        ended = np.arange(100) < 100 * np.clip(published + shift, 0.0, 1.0)
+        columns[shares.cell(*cell)] = made_points([0.5] * 100, [0.1] * 100, converged=ended, loss=-0.325)
+    return made_runs("published-shares", columns)
+
+
+def test_shares_agree_within_sampling_error_or_not():
+    found = claim("published-shares", "published-shares").ask(made_cells(0.05), "gradient")
+    assert found.holds is True
+    assert "100% end between -0.327 and -0.324 bits" in found.said
+    found = claim("published-shares", "published-shares").ask(made_cells(-0.5), "gradient")
+    assert found.holds is False
+    assert "|Z| 3, c 16: 35% here, 85% there" in found.said
