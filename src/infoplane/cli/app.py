@@ -27,13 +27,13 @@ from .output import BAD_DATA, CANNOT_WRITE, INTERRUPTED, USAGE, Ended, interrupt
 COMMANDS = {
     "solve": "solve",
     "frontier": "frontier",
-    "compare": "compare",
+    "compare": "frontier",
     "efficiency": "efficiency",
     "encode": "encode",
     "release": "release",
     "apply": "encode",
     "audit": "audit",
-    "compare-releases": "compare_releases",
+    "compare-releases": "release",
     "verify": "answers",
     "resume": "answers",
     "status": "answers",
@@ -87,17 +87,13 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors that infoplane raises on purpose end as one sentence on stderr."""
-        with _said_safely(), _printed():
+        with _spoken():
             return self._with_exit_codes(ctx)
 
     def _with_exit_codes(self, ctx: click.Context) -> Any:
-        code = INTERRUPTED
         try:
-            with interruptible() as interruption:
-                try:
-                    return super().invoke(ctx)
-                finally:
-                    code = interruption.code
+            with interruptible() as ctx.obj:
+                return super().invoke(ctx)
         except click.NoSuchOption as error:
             raise _explained(error) from None
         except click.MissingParameter as error:
@@ -114,47 +110,43 @@ class Commands(click.Group):
         except MemoryError as error:
             raise Ended("there is not enough memory for this; try fewer --starts or --clusters.", USAGE) from error
         except KeyboardInterrupt as error:
+            code = INTERRUPTED if ctx.obj is None else ctx.obj.code
             raise Ended("interrupted before there was a result.", code) from error
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
         """Parse the command line."""
-        with _said_safely(), _printed():
+        with _spoken():
             return super().make_context(*arguments, **options)
 
 
 @contextmanager
-def _printed() -> Iterator[None]:
-    """What was printed inside is out at the end, or an OSError says why not."""
-    try:
-        yield
-    finally:
-        try:
-            sys.stdout.flush()
-        except OSError:
-            _discard_output()
-            raise
-
-
-def _discard_output() -> None:
-    """What is left of stdout goes nowhere: Python would try to write it once more at its end, and complain."""
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-@contextmanager
-def _said_safely() -> Iterator[None]:
-    """Errors are printed as `output.note` does, whatever the data or the command line put into them; a full disk is one of them."""
+def _spoken() -> Iterator[None]:
+    """What was printed inside is out at the end; errors are printed as `output.note` does, whatever the data or the command line put into
+    them, and a full disk is one of them.
+    """
     try:
         try:
             yield
-        except BrokenPipeError:
-            raise  # the reader of the output has seen enough, which click answers without a word
-        except OSError as error:
-            where = error.filename or "standard output"
-            said = f"{where}: {error.strerror or error}. Make room, or name another file."
-            raise Ended(said, CANNOT_WRITE) from error
+        finally:
+            _flush()
+    except BrokenPipeError:
+        raise  # the reader of the output has seen enough, which click answers without a word
+    except OSError as error:
+        said = f"{error.filename or 'standard output'}: {error.strerror or error}. Make room, or name another file."
+        raise Ended(shown_lines(said), CANNOT_WRITE) from error
     except click.ClickException as error:
         error.__dict__["message"] = shown_lines(error.message)
+        raise
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(
+            OSError
+        ):  # what is left goes nowhere: Python would try to write it once more at its end, and complain
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise
 
 

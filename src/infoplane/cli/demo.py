@@ -42,31 +42,26 @@ def datasets(asked: Request) -> None:
     if asked.name is not None or asked.out is not None:
         write_records(asked.name, asked.out)
         return
-    loaded = [(data, data.load()) for data in built_in.REGISTRY.values()]
+    found: list[dict[str, Any]] = [
+        {
+            "name": data.name,
+            "title": data.title,
+            "source": data.source,
+            "shape": joint.shape,
+            "hx_bits": bits(joint.entropy_x),
+            "hy_bits": bits(joint.entropy_y),
+            "ixy_bits": bits(joint.mutual_information),
+        }
+        for data, joint in ((data, data.load()) for data in built_in.REGISTRY.values())
+    ]
     if asked.as_json:
-        output.print_json(
-            {
-                "datasets": [
-                    {
-                        "name": data.name,
-                        "title": data.title,
-                        "source": data.source,
-                        "shape": joint.shape,
-                        "hx_bits": bits(joint.entropy_x),
-                        "hy_bits": bits(joint.entropy_y),
-                        "ixy_bits": bits(joint.mutual_information),
-                    }
-                    for data, joint in loaded
-                ]
-            }
-        )
+        output.print_json({"datasets": found})
         return
-    made = output.TextTable(
-        "Built-in joints, in bits", ("name", "|X| x |Y|", "H(X)", "H(Y)", "I(X;Y)", "what"), left=("name", "what")
-    )
-    for data, joint in loaded:
-        numbers = (f"{bits(value):.5f}" for value in (joint.entropy_x, joint.entropy_y, joint.mutual_information))
-        made.add_row(data.name, f"{joint.shape[0]} x {joint.shape[1]}", *numbers, f"{data.title}\n{data.source}")
+    columns = ("name", "|X| x |Y|", "H(X)", "H(Y)", "I(X;Y)", "what")
+    made = output.TextTable("Built-in joints, in bits", columns, left=("name", "what"))
+    for one in found:
+        numbers = (f"{one[name]:.5f}" for name in ("hx_bits", "hy_bits", "ixy_bits"))
+        made.add_row(one["name"], "{} x {}".format(*one["shape"]), *numbers, f"{one['title']}\n{one['source']}")
     output.print_table(made)
 
 

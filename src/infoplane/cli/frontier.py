@@ -1,4 +1,4 @@
-"""``infoplane frontier``: the best encoder for every parameter of a grid."""
+"""``infoplane frontier``: the best encoder for every parameter of a grid; ``compare``: several solvers on the same problems."""
 
 from __future__ import annotations
 
@@ -7,29 +7,31 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from ..errors import StoreWriteError
+from ..errors import InvalidOptionError, StoreWriteError
 from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
 from ..information import Array, bits
 from ..joint.task_joint import TaskJoint
-from ..problem import NOTATIONS, MarkovLagrangian, ProblemFamily, bottleneck, is_bottleneck
+from ..problem import NOTATIONS, MarkovLagrangian, Notation, ProblemFamily, bottleneck, is_bottleneck
 from ..solution import Solution, Status
 from ..solvers.job import Seed
-from ..solvers.registry import runner_and_prover
+from ..solvers.registry import SOLVERS, resolve, runner_and_prover
+from ..sweep.compare import bounded, candidates, compared, run_each
 from ..sweep.engine import CHUNK_SECONDS, EngineError
-from ..sweep.grid import default_grid
+from ..sweep.grid import default_grid, natural_range
 from ..sweep.progress import bar, working
 from ..sweep.sweep import sweep
 from ..task_problem import TASK_GRID, family_on, task_funnel
 from . import options, output
 from .caps import frontier_of_caps
-from .flags import Request, Whole, as_json, command, numbers, option, several, switch, written
+from .flags import Request, Whole, as_json, command, flag_of, numbers, option, several, switch, written
 from .options import Source, joint_options, task_options
 
 if TYPE_CHECKING:
@@ -320,3 +322,153 @@ def record(found: Frontier, problem: str, seed: Seed) -> dict[str, Any]:
         "answers": output.records(best),
         "runs": output.records(found.to_frame()),
     }
+
+
+GAP = "gap to bound\n[nats]"
+COMPARED = (
+    "parameter",
+    "solver",
+    "best loss\n[nats]",
+    "above lowest\n[nats]",
+    GAP,
+    "I(X;Z)\n[bits]",
+    "I(Y;Z)\n[bits]",
+    "converged",
+    "iterations",
+    "seconds",
+    "",
+)
+EXPENDABLE_COMPARED = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[bits]")
+"""What a narrow terminal can do without, in this order."""
+
+
+@command(cls=options.Listing)
+@joint_options
+@options.family_of_problems
+@options.several_solvers
+@options.plugin
+@options.run_options
+@options.certify
+@written("--plot", "picture", "Picture of all on one plane: .png, .svg or .pdf.")
+@options.notation
+@options.threads
+@as_json
+def compare(asked: Request) -> None:
+    r"""Run several solvers on the same parameters and starts of JOINT, and compare loss, convergence and time.
+
+    JOINT is given as in infoplane solve. An option such as --penalty goes to every solver that has it. A star marks the
+    lowest loss of a parameter, and all losses within 1e-9 nats of it. With --certify the solver that proves optima takes
+    part, and the gap of every solver to the proven bound is shown.
+
+    Exit code 4 means that for some parameter no solver's best run converged, or the lowest loss is not certified as
+    --certify asks.
+
+    \b
+    Examples:
+      infoplane compare heart --solver ib-1,ib-2,blahut-arimoto --grid 0.1:1:8
+      infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
+      infoplane compare heart --plugin mysolvers:Mine --solver mine,accelerated
+    """
+    source, settings, problem = Source.of(asked), options.make_run(asked), asked.problem
+    family, parameters, problems = options.make_family(asked)
+    names = list(dict.fromkeys(name for group in asked.solvers for name in group)) or candidates(problems)
+    given = options.solver_options(asked)
+    chosen = {name: resolve(_configured(name, names, given), *problems) for name in names}
+    if asked.certify is not None:
+        prover, _ = runner_and_prover(None, problems, options.make_proof(asked))
+        chosen[prover.name] = prover
+    names = list(chosen)
+    joint = source.load()
+    with output.at_work() as interruption:
+        if parameters is None:
+            with working("range of the grid", lines=True) as heard:
+                parameters = np.geomspace(*natural_range(joint, family, heard), options.PROBLEMS[problem].points or 0)
+            output.note(f"{options.range_text(asked, parameters)}, {len(parameters)} points spaced geometrically")
+        options.prepare(problems[0], interruption, *chosen.values())
+        found = run_each(joint, family, parameters, chosen, settings, partial(bar, lines=True))
+    if asked.certify is not None:
+        found = bounded(found, asked.certify)
+    together = Frontier(
+        joint, [run for one in found.values() for run in one.runs], complete=all(one.complete for one in found.values())
+    )
+    rows = compared(found)
+    if together.runs:
+        write(together, source.title, None, asked.plot, notation=asked.notation)
+    if asked.as_json:
+        output.print_json(
+            {
+                "problem": problem,
+                "solvers": names,
+                "complete": together.complete,
+                "seed": settings.rng,
+                "starts": settings.starts,
+                **output.joint_record(joint),
+                "comparison": rows,
+            }
+        )
+    elif rows:
+        title = f"{problem.replace('-', ' ')} of {source.title}: {counted(len(names), 'solver')}"
+        output.print_table(
+            comparison_table(rows, title, options.PROBLEMS[problem].notation(asked.notation)), EXPENDABLE_COMPARED
+        )
+    if not together.complete:
+        output.end(interruption.code, f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
+    exit_unless_good(together, asked.certify)
+
+
+def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
+    """A solver with those of the options that it has; an option that none of the solvers has is refused."""
+    for key in given:
+        if not any(options.has_option(SOLVERS[one], key) for one in names):
+            raise InvalidOptionError(f"none of {', '.join(names)} has an option {flag_of(key)}.")
+    own = {key: value for key, value in given.items() if options.has_option(SOLVERS[name], key)}
+    return options.configured(name, own)
+
+
+def comparison_table(rows: list[dict[str, Any]], title: str, written: Notation) -> output.TextTable:
+    """The records, and at the end one row per solver over all parameters; a column of gaps if any was proven."""
+    hidden = () if any(row["gap_nats"] is not None for row in rows) else (GAP,)
+    made = output.TextTable(title, (written.name, *COMPARED[1:]), left=("solver", ""), hidden=hidden)
+    rows = sorted(rows, key=lambda row: written.of(row["parameter"]))
+    for index, row in enumerate(rows):
+        last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
+        made.add_row(
+            f"{written.of(row['parameter']):.4g}",
+            row["solver"],
+            rounded(row["loss_nats"]),
+            f"{row['above_lowest_nats']:.1e}",
+            _gap(row["gap_nats"]),
+            rounded(row["ixz_bits"]),
+            rounded(row["iyz_bits"]),
+            f"{row['share_converged']:.0%}",
+            f"{row['median_iterations']:,.0f}",
+            f"{row['seconds']:.2f}",
+            "*" if row["winner"] else "",
+            end_section=last,
+        )
+    for name in dict.fromkeys(row["solver"] for row in rows):
+        own = [row for row in rows if row["solver"] == name]
+        made.add_row(
+            "all",
+            name,
+            "",
+            f"{max(row['above_lowest_nats'] for row in own):.1e}",
+            _gap(_widest([row["gap_nats"] for row in own])),
+            "",
+            "",
+            f"{sum(row['share_converged'] for row in own) / len(own):.0%}",
+            f"{median(row['median_iterations'] for row in own):,.0f}",
+            f"{sum(row['seconds'] for row in own):.2f}",
+            f"{sum(row['winner'] for row in own)}*",
+        )
+    return made
+
+
+def _widest(gaps: list[float | None]) -> float | None:
+    """The largest gap, None if one is unknown."""
+    known = [gap for gap in gaps if gap is not None]
+    return max(known) if len(known) == len(gaps) else None
+
+
+def _gap(gap: float | None) -> str:
+    return "" if gap is None else f"{gap:.1e}"

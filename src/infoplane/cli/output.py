@@ -139,24 +139,17 @@ def one_line_warnings() -> Iterator[None]:
 
 def joint_record(joint: Joint) -> dict[str, Any]:
     """The alphabets, so that rows and columns of an encoder can be read; I(X;Y), and how much of it the sample size explains."""
-    expected, made = joint.expected_information, joint.denoising
+    expected, made, denoised = joint.expected_information, joint.denoising, None
+    if made is not None:
+        curve = made.to_frame().to_dict("records")
+        denoised = {"how": made.how, "groups": made.groups, "gain_nats": made.gain, "curve": curve}
     return {
-        "x_names": joint.x_names,
-        "y_names": joint.y_names,
-        "x_labels": joint.x_labels,
-        "y_labels": joint.y_labels,
+        **{name: getattr(joint, name) for name in ("x_names", "y_names", "x_labels", "y_labels")},
         "ixy_bits": bits(joint.mutual_information),
         "records": joint.records,
         "expected_ixy_bits": None if expected is None else bits(expected),
         "caution": joint.caution,
-        "denoised": None
-        if made is None
-        else {
-            "how": made.how,
-            "groups": made.groups,
-            "gain_nats": made.gain,
-            "curve": made.to_frame().to_dict("records"),
-        },
+        "denoised": denoised,
     }
 
 
@@ -189,11 +182,11 @@ def write_table(frame: Any, path: Path | None, said: str = "") -> None:
     """A .csv or .parquet, whole or not at all."""
 
     def whole(path: Path) -> None:
-        if path.suffix.lower() == ".parquet":
-            with whole_file(path) as file:
+        with whole_file(path) as file:
+            if path.suffix.lower() == ".parquet":
                 frame.to_parquet(file)
-        else:
-            write_csv(frame, path)
+            else:
+                file.write(_checked(frame, path).to_csv(index=False).encode("utf-8", "backslashreplace"))
 
     write(path, whole, said)
 
@@ -207,8 +200,6 @@ def write_frontier(frontier: Frontier, path: Path | None, said: str = "") -> Non
         write_table(frame if path.suffix.lower() == ".parquet" else frame.reset_index(), path, said)
 
 
-_ESCAPE = f"{__name__}.escape"
-
 _NUMBER = r"[+-]?\d[\d.,]*(?:e[+-]?\d+)?"
 
 _FORMULA = re.compile(
@@ -217,21 +208,17 @@ _FORMULA = re.compile(
 """The beginning of a formula; a negative number, or a bin such as ``-5 to 3``, is none."""
 
 
-def _keep(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
-    context.meta[_ESCAPE] = value
-
-
 escape_formulas = click.option(
     "--escape-formulas",
     is_flag=True,
-    expose_value=False,
-    callback=_keep,
     help="In a .csv, put an apostrophe before text that a spreadsheet would run as a formula.",
 )
 
 
-def write_csv(table: Any, path: Path) -> None:
-    """Write a pandas frame, whole or not at all; say so, if cells are formulas to a spreadsheet, or escape them if that was asked for."""
+def _checked(table: Any, path: Path) -> Any:
+    """A frame for a .csv; cells that are formulas to a spreadsheet are said, or escaped if that was asked for."""
+    context = click.get_current_context(silent=True)
+    escape = context is not None and context.params.get("escape_formulas", False)
     found = 0
 
     def checked(cell: Any) -> Any:
@@ -241,15 +228,10 @@ def write_csv(table: Any, path: Path) -> None:
         found += 1
         return f"'{cell}" if escape else cell
 
-    context = click.get_current_context(silent=True)
-    escape = context is not None and context.meta.get(_ESCAPE, False)
     table = table.set_axis([checked(name) for name in table.columns], axis=1)
     for place, kind in enumerate(table.dtypes):
         if kind.kind not in "biufc":
             table.isetitem(place, [checked(cell) for cell in table.iloc[:, place]])
-    text = table.to_csv(index=False).encode("utf-8", "backslashreplace")
-    with whole_file(path) as file:
-        file.write(text)
     if found and not escape:
         note(
             f"Warning: a spreadsheet would run {counted(found, 'cell')} of {path} as a formula, since the text begins with =, +, - or @. "
@@ -257,7 +239,10 @@ def write_csv(table: Any, path: Path) -> None:
         )
     elif found:
         note(f"{path}: {counted(found, 'cell')} that a spreadsheet would run as a formula got an apostrophe in front.")
+    return table
 
+
+# -- how a command ends ------------------------------------------------------------------------------------------------
 
 USAGE, BAD_DATA, NOT_CONVERGED, CANNOT_WRITE = 2, 3, 4, 5
 """Exit codes: of these, the third is of a command that has finished, but not as well as was asked."""
@@ -289,9 +274,9 @@ def end(code: int, sentence: str) -> NoReturn:
 class Interruption:
     """Which signal came, if any. The command then counts as interrupted, even if the library returned a converged run."""
 
-    def __init__(self, awaits_an_answer: bool = False) -> None:
-        self.awaits_an_answer = awaits_an_answer
+    def __init__(self) -> None:
         self.signal: int | None = None
+        self.awaits_an_answer = False
 
     @property
     def seen(self) -> bool:
@@ -308,44 +293,38 @@ class Interruption:
         if self.seen:
             raise KeyboardInterrupt
 
-
-_noting: list[Interruption] = []
-"""Those that remember signals, the innermost last."""
-
-
-def _note(number: int, frame: FrameType | None) -> None:
-    """Called without a frame once the library has heard a signal, and has ended with what there was."""
-    for interruption in _noting:
-        interruption.signal = number
-    if frame is not None or not _noting[-1].awaits_an_answer:
-        raise KeyboardInterrupt
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """A handler, called without a frame once the library has heard a signal, and has ended with what there was."""
+        self.signal = number
+        if frame is not None or not self.awaits_an_answer:
+            raise KeyboardInterrupt
 
 
 @contextmanager
-def interruptible(*, awaits_an_answer: bool = False) -> Iterator[Interruption]:
-    """Remember the signals that end a command, and raise KeyboardInterrupt; one that is ignored, as by ``&`` or nohup, stays ignored.
-
-    Who awaits an answer gets the library's best so far instead, where it has one.
-    """
-    interruption = Interruption(awaits_an_answer)
+def interruptible() -> Iterator[Interruption]:
+    """Remember the signals that end a command, and raise KeyboardInterrupt; one that is ignored, as by ``&`` or nohup, stays ignored."""
+    interruption = Interruption()
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
     before = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
     if threading.current_thread() is not threading.main_thread():
         before = {}
-    _noting.append(interruption)
     for number in before:
-        signal.signal(number, _note)
+        signal.signal(number, interruption.note)
     try:
         with heard_like_control_c(SIGNALS):
             yield interruption
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        _noting.pop()
 
 
 @contextmanager
 def at_work(*, awaits_an_answer: bool = False) -> Iterator[Interruption]:
-    """Where a command solves: `interruptible`, and with `one_line_warnings`."""
-    with interruptible(awaits_an_answer=awaits_an_answer) as interruption, one_line_warnings():
-        yield interruption
+    """Where a command solves, with `one_line_warnings`; one that awaits an answer gets the library's best so far once a signal comes."""
+    interruption: Interruption = click.get_current_context().obj
+    interruption.awaits_an_answer = awaits_an_answer
+    try:
+        with one_line_warnings():
+            yield interruption
+    finally:
+        interruption.awaits_an_answer = False

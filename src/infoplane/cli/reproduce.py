@@ -29,7 +29,7 @@ from ..sweep.progress import drawn
 from ..view.drawing import require_matplotlib
 from . import options, output
 from .flags import Request, command, made_directory, option, switch
-from .output import Interruption, interruptible
+from .output import Interruption
 
 NAMES = ", ".join(FIGURES)
 
@@ -78,14 +78,14 @@ def reproduce(asked: Request) -> None:
     left = [job for job in jobs if not job.done]
     if len(left) < len(jobs):
         output.note(f"{len(jobs) - len(left)} of {len(jobs)} pieces are done already, in {out / 'runs'}.")
-    with interruptible() as interruption:
-        try:
-            _work(reproduction, left, interruption, quick)
-        except KeyboardInterrupt:
-            done = sum(job.done for job in reproduction.jobs())
-            again = shlex.join(["infoplane", "reproduce", *figures, *["--quick"] * quick, "--out", str(out)])
-            said = f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}"
-            output.end(interruption.code, said)
+    interruption: Interruption = click.get_current_context().obj
+    try:
+        _work(reproduction, left, interruption, quick)
+    except KeyboardInterrupt:
+        done = sum(job.done for job in reproduction.jobs())
+        again = shlex.join(["infoplane", "reproduce", *figures, *["--quick"] * quick, "--out", str(out)])
+        said = f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}"
+        output.end(interruption.code, said)
     figures_judged = [reproduction.judged(figure) for figure in chosen]
     for judged in figures_judged:
         write_figure(judged, out)
