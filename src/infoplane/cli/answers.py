@@ -151,7 +151,7 @@ def verify(asked: Request) -> None:
       infoplane solve heart --gamma 0.2 --certify --out answer.npz
       infoplane verify answer.npz
     """
-    found = check(asked.answer, **asked.of(("gap", "max_cells", "max_seconds")))
+    found = check(asked.answer, **asked.of("gap", "max_cells", "max_seconds"))
     good = passed(found)
     if asked.as_json:
         output.print_json({"verified": good, "findings": [finding_record(one) for one in found]})

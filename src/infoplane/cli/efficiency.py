@@ -121,7 +121,7 @@ def efficiency(asked: Request) -> None:
 
 def namings(joint: Joint, asked: Request, *, counts: bool) -> dict[str, Any]:
     """Every system of a table of namings, or of a file that ``solve --out`` wrote, as a frame of p(z|x), or of counts."""
-    path, item, roles = asked.systems, asked.item, asked.of(("system", "word", "weight"))
+    path, item, roles = asked.systems, asked.item, asked.of("system", "word", "weight")
     is_archive = path.suffix.lower() == ".npz"
     header = [] if is_archive else header_of(path)
     shares = [*joint.x_names, *(f"z{z}" for z in range(len(header) - len(joint.x_names)))]

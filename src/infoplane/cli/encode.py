@@ -69,7 +69,7 @@ def encode(asked: Request) -> None:
             f"{table}: column {target!r} must have a value in every row; found none in row {row + 1} after the header."
         )
     categories = [name for name in columns if name not in asked.numbers]
-    points = asked.of(("gamma", "max_bits", "min_relevance", "product", "min_count"))
+    points = asked.of("gamma", "max_bits", "min_relevance", "product", "min_count")
     encoder = BottleneckEncoder(asked.clusters, **points, output=asked.kind, categorical_features=categories)
     encoder.set_output(transform="pandas")
     try:

@@ -22,6 +22,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 from urllib.parse import quote
@@ -202,16 +203,12 @@ def _opened(path: Path) -> IO[Any]:
 
 def _encoding_of(raw: IO[Any]) -> str:
     """UTF-8 if it can be read as that, UTF-16 if it begins with its mark, else Latin-1, as which everything can be read."""
-    start = raw.read(2)
-    if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+    if raw.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return "utf-16"
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    raw.seek(0)
     try:
-        piece = start
-        while piece:
-            decoder.decode(piece)
-            piece = raw.read(1 << 20)  # a megabyte at a time
-        decoder.decode(b"", final=True)
+        for _ in codecs.iterdecode(iter(lambda: raw.read(1 << 20), b""), "utf-8"):  # a megabyte at a time
+            pass
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8-sig"
@@ -243,11 +240,8 @@ def dataset_of(path: Path) -> Any:
 def _arrow_rows(path: Path) -> Rows:
     dataset = dataset_of(path)
     yield 0, list(dataset.schema.names)
-    number = 0
-    for batch in dataset.to_batches():
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            number += 1
-            yield number, list(row)
+    batches = (zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in dataset.to_batches())
+    yield from enumerate(map(list, chain.from_iterable(batches)), 1)
 
 
 def _excel_rows(path: Path) -> Rows:
@@ -310,7 +304,6 @@ def _sql_rows(place: SqlTable) -> Rows:
             quoted = place.name.replace('"', '""')
             rows = database.execute(f'select * from "{quoted}"')
             yield 0, [name for name, *_ in rows.description]
-            for number, row in enumerate(rows, 1):
-                yield number, list(row)
+            yield from enumerate(map(list, rows), 1)
     except sqlite3.Error as error:
         raise InvalidJointError(f"the database cannot be read: {error}.") from error

@@ -187,12 +187,13 @@ def flag_of(name: str) -> str:
 class Request(SimpleNamespace):
     """The arguments and options of a command by name."""
 
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(name)
-
-    def of(self, names: Any) -> dict[str, Any]:
+    def of(self, *names: str) -> dict[str, Any]:
         """Some of them."""
         return {name: getattr(self, name) for name in names}
+
+    def given(self, *names: str) -> dict[str, Any]:
+        """Those of them that were given."""
+        return {name: value for name, value in self.of(*names).items() if value is not None}
 
 
 def command(

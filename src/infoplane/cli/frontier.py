@@ -65,9 +65,6 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 @task_options
 @options.family_of_problems
 @options.one_solver
-@options.plugin
-@options.run_options
-@options.certify
 @option(
     "--points",
     Whole(min=2),
@@ -146,7 +143,7 @@ def frontier(asked: Request) -> None:
                 parameters,
                 chosen,
                 **vars(settings),
-                **asked.of(("engine", "store", "chunk_seconds")),
+                **asked.of("engine", "store", "chunk_seconds"),
                 points=points,
                 progress=tell,
                 **vars(proof),
@@ -346,9 +343,6 @@ EXPENDABLE_COMPARED = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "
 @joint_options
 @options.family_of_problems
 @options.several_solvers
-@options.plugin
-@options.run_options
-@options.certify
 @written("--plot", "picture", "Picture of all on one plane: .png, .svg or .pdf.")
 @options.notation
 @options.threads

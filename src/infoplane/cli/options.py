@@ -71,7 +71,7 @@ class Source:
     @classmethod
     def of(cls, asked: Request) -> Source:
         """What `joint_options` say."""
-        return cls(asked.joint, **asked.of(one.name for one in dataclasses.fields(cls)[1:]))
+        return cls(asked.joint, **asked.of(*(one.name for one in dataclasses.fields(cls)[1:])))
 
     @property
     def title(self) -> str:
@@ -263,7 +263,7 @@ USUAL = {"gamma": 0.2, "beta": 3.5}
 def make_problem(asked: Request) -> MarkovLagrangian:
     """The problem of ``solve``: every option that its family needs must be given, and no other."""
     name, family = asked.problem, PROBLEMS[asked.problem]
-    given = {key: value for key, value in asked.of(PROBLEM_OPTIONS).items() if value is not None}
+    given = asked.given(*PROBLEM_OPTIONS)
     needed = _needed(family)
     in_beta = family.parameter == "gamma" and "beta" in given
     for key in given:
@@ -293,10 +293,10 @@ def make_family(asked: Request) -> tuple[ProblemFamily, Array | None, list[Marko
         raise click.UsageError(f"--problem {name} has no parameter to sweep; use solve, or another problem.")
     if asked.grid is not None and asked.grid_values is not None:
         raise click.UsageError("--grid and --grid-values both give the grid: leave one out.")
-    for key, value in asked.of(FIXED).items():
+    for key, value in asked.of(*FIXED).items():
         if (key in family.options) != (value is not None):
             raise click.UsageError(f"--problem {name} {'needs' if value is None else 'takes no'} {flag_of(key)}.")
-    own = asked.of(family.options)
+    own = asked.of(*family.options)
     make = partial(family, **own)
     if asked.grid is None and asked.grid_values is None:
         return make, None, [family.member(**own)]
@@ -391,27 +391,6 @@ def in_python(flag: str) -> str:
     return " or ".join(f"infoplane.{cls}({name}=...)" for cls, name in found)
 
 
-one_solver = several(
-    option(
-        "--solver",
-        Parsed("NAME", _solver),
-        "Which solver (listed below)  [default: the best one known for the problem]",
-    ),
-    *_own_options.values(),
-)
-
-several_solvers = several(
-    option(
-        "--solver",
-        Parsed("NAME,...", lambda text: tuple(_solver(name.strip()) for name in text.split(","))),
-        "Which solvers (listed below), separated by commas or repeated  [default: all that can solve the problem]",
-        name="solvers",
-        multiple=True,
-    ),
-    *_own_options.values(),
-)
-
-
 def lists() -> str:
     """What ``--problem`` and ``--solver`` can be."""
     problems = "\n".join(f"  {name:<26}{family.loss}" for name, family in PROBLEMS.items())
@@ -430,8 +409,7 @@ class Listing(click.Command):
 
 def solver_options(asked: Request) -> dict[str, Any]:
     """The options of solvers that were given; with ``--certify`` the limits are the proof's."""
-    names = [*_own_options, *(PROOF_LIMITS if asked.certify is None else ())]
-    return {name: value for name, value in asked.of(names).items() if value is not None}
+    return asked.given(*_own_options, *(PROOF_LIMITS if asked.certify is None else ()))
 
 
 def configured(name: str, given: dict[str, Any]) -> Solver:
@@ -471,7 +449,7 @@ run_options = several(
 
 def make_run(asked: Request) -> RunOptions:
     """The options of a run."""
-    return RunOptions(rng=asked.seed, **asked.of(("clusters", "starts", "max_iter", "tol", "init")))
+    return RunOptions(rng=asked.seed, **asked.of("clusters", "starts", "max_iter", "tol", "init"))
 
 
 certify = several(
@@ -488,7 +466,7 @@ certify = several(
 
 def proof_limits(asked: Request) -> dict[str, Any]:
     """The limits of a proof that were given."""
-    return {name: value for name, value in asked.of(PROOF_LIMITS).items() if value is not None}
+    return asked.given(*PROOF_LIMITS)
 
 
 def make_proof(asked: Request) -> ProofOptions:
@@ -538,4 +516,27 @@ plugin = option(
     is_eager=True,
     expose_value=False,
     callback=_load,
+)
+
+_solving = several(*_own_options.values(), plugin, run_options, certify)
+
+one_solver = several(
+    option(
+        "--solver",
+        Parsed("NAME", _solver),
+        "Which solver (listed below)  [default: the best one known for the problem]",
+    ),
+    _solving,
+)
+"""One solver, how it runs, and what is to be proven of its answer."""
+
+several_solvers = several(
+    option(
+        "--solver",
+        Parsed("NAME,...", lambda text: tuple(_solver(name.strip()) for name in text.split(","))),
+        "Which solvers (listed below), separated by commas or repeated  [default: all that can solve the problem]",
+        name="solvers",
+        multiple=True,
+    ),
+    _solving,
 )

@@ -32,6 +32,7 @@ from . import output
 from .flags import (
     BITS,
     COLUMNS,
+    Decorator,
     Request,
     as_json,
     bins,
@@ -69,6 +70,18 @@ PROMISES = (
 """Measures of the audit whose sentences are printed."""
 
 
+def of_table(keep: str) -> Decorator[Any]:
+    """DATA and its columns, as `read_joint` takes them; what ``--keep`` means is said."""
+    return several(
+        click.argument("data"),
+        columns("--x", "Columns to release, by commas.", name="columns", required=True),
+        columns("--hide", "Columns that are the secret, by commas.", required=True),
+        columns("--keep", keep),
+        bins,
+        complete_rows,
+    )
+
+
 keyed = several(
     option("--id COL", str, "With --key-file: a record always gets the same released value.", name="id_column"),
     option(
@@ -81,12 +94,7 @@ keyed = several(
 
 
 @command()
-@click.argument("data")
-@columns("--x", "Columns to release, by commas.", name="columns", required=True)
-@columns("--hide", "Columns that are the secret, by commas.", required=True)
-@columns("--keep", "Keep what --x tells of these columns, by commas, not --x itself; they are not released.")
-@bins
-@complete_rows
+@of_table("Keep what --x tells of these columns, by commas, not --x itself; they are not released.")
 @option("--max-leakage-bits BITS", BITS, "Cap on the average, I(S;Z).")
 @option("--max-lift-bits BITS", BITS, "Cap on log p(s|z)/p(s) of every released value and secret.")
 @switch("--one-sided", "Cap the lift above only: a released value may rule a secret out.")
@@ -341,13 +349,8 @@ def _replace(made: Mechanism, path: Path) -> None:
 
 
 @command()
-@click.argument("data")
+@of_table("Utility is what Z tells of these columns, by commas, not of --x itself.")
 @click.argument("mechanisms", nargs=-1)
-@columns("--x", "Columns to release, by commas.", name="columns", required=True)
-@columns("--hide", "Columns that are the secret, by commas.", required=True)
-@columns("--keep", "Utility is what Z tells of these columns, by commas, not of --x itself.")
-@bins
-@complete_rows
 @option("--max-leakage-bits BITS,...", numbers(least=0.0), "Our best release for each of these caps on I(S;Z).")
 @option("--max-lift-bits BITS", BITS, "Cap on log p(s|z)/p(s) of our releases, both sides.")
 @option("--drop", COLUMNS, "The release of --x without these columns; may be repeated.", multiple=True)

@@ -35,9 +35,6 @@ from .options import Source, joint_options, task_options
 )
 @options.one_problem
 @options.one_solver
-@options.plugin
-@options.run_options
-@options.certify
 @option(
     "--max-leakage-bits BITS",
     BITS,
@@ -122,7 +119,7 @@ def check_tasks(asked: Request) -> None:
     if asked.problem != bottleneck.name or asked.confidence is not None:
         raise click.UsageError("--keep and --hide are a problem of their own: leave out --problem and --confidence.")
     options.check_both(asked)
-    given = {name for name, value in asked.of((*options.PROBLEM_OPTIONS, "solver")).items() if value is not None}
+    given = asked.given(*options.PROBLEM_OPTIONS, "solver").keys()
     good = {"beta"} <= given <= {"beta", "gamma", "solver"} if asked.max_leakage_bits is None else not given
     if not good:
         raise click.UsageError(
@@ -138,11 +135,9 @@ def check_target(asked: Request) -> None:
     """What goes with one target: --max-leakage-bits with the funnel only, --confidence with that."""
     if asked.side_information:
         raise click.UsageError("--side-information goes with --keep and --hide.")
-    given = asked.of((*options.PROBLEM_OPTIONS, "solver"))
-    wrong = [flag_of(name) for name, value in given.items() if value is not None]
-    is_capped = asked.max_leakage_bits is not None
+    wrong, is_capped = asked.given(*options.PROBLEM_OPTIONS, "solver"), asked.max_leakage_bits is not None
     if is_capped and (asked.problem != funnel.name or wrong):
-        found = ", ".join([f"found --problem {asked.problem}", *wrong])
+        found = ", ".join([f"found --problem {asked.problem}", *map(flag_of, wrong)])
         raise click.UsageError(
             f"--max-leakage-bits goes with --problem funnel and takes the place of --beta and --solver; {found}."
         )
