@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from ..formatting import alternatives, counted, label_text, rounded
 from ..frontier.frontier import Frontier
 from ..information import bits
+from ..joint.joint import Joint
 from ..problem import Notation
 from ..sweep.progress import working
 from ..systems.curve import KnownCurve
@@ -26,9 +27,6 @@ from .flags import Request, as_json, command, option, written
 from .frontier import report_page
 from .options import CAPACITY, Source, joint_options
 from .tables import header_of, read_encoder
-
-if TYPE_CHECKING:
-    from ..joint.joint import Joint
 
 NAMES = {
     "system": ("system", "language"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from statistics import fmean, median
+from typing import Any
 
 import click
 import numpy as np
@@ -17,6 +17,8 @@ from ..errors import InvalidOptionError, StoreWriteError
 from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
+from ..frontier.transitions import Transition
+from ..frontier.transitions import transitions as located_transitions
 from ..information import Array, bits
 from ..joint.task_joint import TaskJoint
 from ..problem import NOTATIONS, MarkovLagrangian, Notation, ProblemFamily, bottleneck, is_bottleneck
@@ -33,9 +35,6 @@ from . import options, output
 from .caps import frontier_of_caps
 from .flags import Request, Whole, as_json, command, flag_of, numbers, option, several, switch, written
 from .options import Source, joint_options, task_options
-
-if TYPE_CHECKING:
-    from ..frontier.transitions import Transition
 
 
 def _with_vega(_context: click.Context, _parameter: click.Parameter, report: Path | None) -> Path | None:
@@ -207,9 +206,7 @@ def present(
 
 def phase_transitions(found: Frontier, gammas: Array) -> list[Transition]:
     """The phase transitions between the smallest and the largest gamma of a grid; none of a sweep that was cut short."""
-    from ..frontier.transitions import transitions
-
-    return transitions(found.joint, float(gammas.min()), float(gammas.max())) if found.complete else []
+    return located_transitions(found.joint, float(gammas.min()), float(gammas.max())) if found.complete else []
 
 
 def transition_record(change: Transition) -> dict[str, Any]:
@@ -322,19 +319,19 @@ def record(found: Frontier, problem: str, seed: Seed) -> dict[str, Any]:
 
 
 GAP = "gap to bound\n[nats]"
-COMPARED = (
-    "parameter",
-    "solver",
-    "best loss\n[nats]",
-    "above lowest\n[nats]",
-    GAP,
-    "I(X;Z)\n[bits]",
-    "I(Y;Z)\n[bits]",
-    "converged",
-    "iterations",
-    "seconds",
-    "",
-)
+
+COMPARED: dict[str, tuple[str, Callable[[Any], str], Callable[[Any], float] | None]] = {
+    "best loss\n[nats]": ("loss_nats", rounded, None),
+    "above lowest\n[nats]": ("above_lowest_nats", "{:.1e}".format, max),
+    GAP: ("gap_nats", "{:.1e}".format, max),
+    "I(X;Z)\n[bits]": ("ixz_bits", rounded, None),
+    "I(Y;Z)\n[bits]": ("iyz_bits", rounded, None),
+    "converged": ("share_converged", "{:.0%}".format, fmean),
+    "iterations": ("median_iterations", "{:,.0f}".format, median),
+    "seconds": ("seconds", "{:.2f}".format, sum),
+}
+"""Columns of a comparison: what each shows, how that is written, and what of it is said over all parameters."""
+
 EXPENDABLE_COMPARED = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[bits]")
 """What a narrow terminal can do without, in this order."""
 
@@ -422,47 +419,18 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
 def comparison_table(rows: list[dict[str, Any]], title: str, written: Notation) -> output.TextTable:
     """The records, and at the end one row per solver over all parameters; a column of gaps if any was proven."""
     hidden = () if any(row["gap_nats"] is not None for row in rows) else (GAP,)
-    made = output.TextTable(title, (written.name, *COMPARED[1:]), left=("solver", ""), hidden=hidden)
+    made = output.TextTable(title, (written.name, "solver", *COMPARED, ""), left=("solver", ""), hidden=hidden)
     rows = sorted(rows, key=lambda row: written.of(row["parameter"]))
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
-        made.add_row(
-            f"{written.of(row['parameter']):.4g}",
-            row["solver"],
-            rounded(row["loss_nats"]),
-            f"{row['above_lowest_nats']:.1e}",
-            _gap(row["gap_nats"]),
-            rounded(row["ixz_bits"]),
-            rounded(row["iyz_bits"]),
-            f"{row['share_converged']:.0%}",
-            f"{row['median_iterations']:,.0f}",
-            f"{row['seconds']:.2f}",
-            "*" if row["winner"] else "",
-            end_section=last,
-        )
+        cells = ["" if row[key] is None else text_of(row[key]) for key, text_of, _ in COMPARED.values()]
+        star = "*" if row["winner"] else ""
+        made.add_row(f"{written.of(row['parameter']):.4g}", row["solver"], *cells, star, end_section=last)
     for name in dict.fromkeys(row["solver"] for row in rows):
         own = [row for row in rows if row["solver"] == name]
-        made.add_row(
-            "all",
-            name,
-            "",
-            f"{max(row['above_lowest_nats'] for row in own):.1e}",
-            _gap(_widest([row["gap_nats"] for row in own])),
-            "",
-            "",
-            f"{sum(row['share_converged'] for row in own) / len(own):.0%}",
-            f"{median(row['median_iterations'] for row in own):,.0f}",
-            f"{sum(row['seconds'] for row in own):.2f}",
-            f"{sum(row['winner'] for row in own)}*",
-        )
+        cells = []
+        for key, text_of, over_all in COMPARED.values():
+            values = [row[key] for row in own]
+            cells.append("" if over_all is None or None in values else text_of(over_all(values)))
+        made.add_row("all", name, *cells, f"{sum(row['winner'] for row in own)}*")
     return made
-
-
-def _widest(gaps: list[float | None]) -> float | None:
-    """The largest gap, None if one is unknown."""
-    known = [gap for gap in gaps if gap is not None]
-    return max(known) if len(known) == len(gaps) else None
-
-
-def _gap(gap: float | None) -> str:
-    return "" if gap is None else f"{gap:.1e}"

@@ -24,20 +24,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from ..formatting import counted, shown_lines
+from ..frontier.frontier import Frontier
 from ..information import bits
+from ..joint.joint import Joint
 from ..runtime.budget import heard_like_control_c
 from ..storage.files import to_json, whole_file
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..frontier.frontier import Frontier
-    from ..joint.joint import Joint
 
 
 def say(text: str) -> None:
@@ -153,7 +149,7 @@ def joint_record(joint: Joint) -> dict[str, Any]:
     }
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def records(frame: Any) -> list[dict[str, Any]]:
     """A frame of runs as records, each with the number of its run."""
     return [{str(name): value for name, value in record.items()} for record in frame.reset_index().to_dict("records")]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
@@ -18,6 +18,7 @@ from ..formatting import counted, label_text
 from ..frontier.leakage import ConfidentFunnel
 from ..frontier.release import Release, release_mechanism
 from ..information import NATS_PER_BIT, bits, mutual_information
+from ..joint.binning import BinRule
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..storage.files import check_regular
@@ -46,9 +47,6 @@ from .flags import (
     written,
 )
 from .tables import read_frame
-
-if TYPE_CHECKING:
-    from ..joint.binning import BinRule
 
 DRAWN_ANEW = "Drawn anew: to release the same records once more would tell more than is promised. With --id and --key-file draws repeat."
 
