@@ -65,8 +65,7 @@ from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.solver import DouglasRachford, ThreeBlockADMM
 from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_threshold
 from .solvers.tasks.multi_one import Multi1
-from .solvers.tasks.task_map import TaskMap
-from .solvers.tasks.task_portfolio import TaskPortfolio
+from .solvers.tasks.task_portfolio import TaskMap, TaskPortfolio
 from .sweep.compare import compare
 from .sweep.progress import SweepProgress
 from .sweep.sweep import resume, sweep

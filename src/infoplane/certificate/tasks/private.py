@@ -144,22 +144,11 @@ def _first(costs: Array, usable: Array, form: TaskForm, sides: Sides) -> Array:
     few = min(TRANSPORT.partners, *costs.shape)
     chosen[np.argsort(order, axis=0)[:few], np.arange(costs.shape[1])] = True
     chosen[np.arange(costs.shape[0])[:, None], np.argsort(order, axis=1)[:, :few]] = True
+    # That plan gives each letter what its mass reaches of the other side, both in this order: a pair for every end of a mass.
     x, y = (side[np.argsort(form.T_u[0, side], kind="stable")] for side in (sides.above, sides.below))
-    places = (
-        {int(letter): place for place, letter in enumerate(sides.above)},
-        {int(letter): place for place, letter in enumerate(sides.below)},
-    )
-    left, right = form.p_x * sides.d, form.p_x * sides.d
-    i = j = 0
-    while i < len(x) and j < len(y):
-        chosen[places[0][int(x[i])], places[1][int(y[j])]] = True
-        moved = min(left[x[i]], right[y[j]])
-        left[x[i]] -= moved
-        right[y[j]] -= moved
-        if left[x[i]] <= right[y[j]]:
-            i += 1
-        else:
-            j += 1
+    ends = [np.cumsum((form.p_x * sides.d)[side]) for side in (x, y)]
+    i, j = (np.minimum(np.searchsorted(end, np.concatenate(ends)), len(end) - 1) for end in ends)
+    chosen[np.searchsorted(sides.above, x[i]), np.searchsorted(sides.below, y[j])] = True
     return np.asarray(chosen & usable)
 
 
