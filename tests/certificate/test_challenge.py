@@ -100,7 +100,7 @@ def test_a_search_that_claims_too_much_certifies_nothing(monkeypatch, gamma):
 @pytest.mark.parametrize("bases", [50_000, 0])
 def test_transport_that_claims_too_much_certifies_nothing(monkeypatch, bases):
     tasks = made_tasks(3, letters=9, kept=2, hidden=2)
-    monkeypatch.setattr(private, "MOST_BASES", bases)
+    monkeypatch.setattr(private, "EFFORT", private.EFFORT._replace(most_bases=bases))
     assert ip.task_at_leakage(tasks, 0.0).certified
     right = private._upper
     monkeypatch.setattr(private, "_upper", lambda *told: right(*told) - 1e-5)

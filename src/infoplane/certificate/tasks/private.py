@@ -32,18 +32,36 @@ from ..funnel.privacy import Polytope
 from .boxes import Asked, box_bound, search_boxes
 
 
-class TransportEffort(NamedTuple):
-    """How columns of the transport are added."""
+class PrivateEffort(NamedTuple):
+    """How hard releases that tell nothing are looked for."""
 
-    rounds: int = 60
-    """Most times that columns are added."""
+    most_pairs: int = 16_000_000
+    """Pairs of letters whose costs are in memory, for a binary secret: 128 MB a table."""
+    transports: int = 60
+    """Most times that columns are added to its transport."""
     partners: int = 4
     """Cheapest partners of every letter, on the other side, to begin with."""
-    new: int = 6_000
+    new_pairs: int = 6_000
+    """Columns that a round of it adds, at most."""
+    most_bases: int = 50_000
+    """Candidate bases up to which all vertices are gone through: some seconds."""
+    late: float = 0.5
+    """Share of the time after which every round proves what it can, though posteriors are missing still."""
+    rounds: int = 200
+    """Programmes over the present columns."""
+    first_floor: float = 1e-2
+    """Nats to which the first search proves; later ones prove more."""
+    beginnings: int = 60
+    """Posteriors from which programmes look for lower ones in a round: a few milliseconds each."""
+    taken_apart: int = 2
+    """Times that p_x is taken apart, vertex by vertex, to begin with."""
+    new: int = 200
     """Columns that a round adds, at most."""
+    tangents: int = 6
+    """Programmes from one beginning, each with the tangent at the answer of the last."""
 
 
-TRANSPORT = TransportEffort()
+EFFORT = PrivateEffort()
 
 
 class PrivateRelease(NamedTuple):
@@ -91,7 +109,7 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
     best: tuple[float, Array] = (math.inf, np.zeros(len(form.p_x)))
     h_u, h_s = (math.fsum(entr(T @ form.p_x).tolist()) for T in (form.T_u, form.T_s))
     known = np.zeros(costs.shape, dtype=bool)
-    for rounds in range(1, TRANSPORT.rounds + 1):  # noqa: B007
+    for rounds in range(1, EFFORT.transports + 1):  # noqa: B007
         rows, others = np.nonzero(chosen & ~known)
         columns.add(edges(n, x[rows], y[others], t[rows, others]))
         known |= chosen
@@ -112,7 +130,7 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         if best[0] - value <= tol or budget.over:
             break
         violated = np.where(usable & ~known, reduced, math.inf)
-        count = min(TRANSPORT.new, int((violated < 0.0).sum()))
+        count = min(EFFORT.new_pairs, int((violated < 0.0).sum()))
         if not count:
             break
         chosen = violated <= np.partition(violated.ravel(), count - 1)[count - 1]
@@ -141,7 +159,7 @@ def _first(costs: Array, usable: Array, form: TaskForm, sides: Sides) -> Array:
     if not costs.size:
         return chosen
     order = np.where(usable, costs, math.inf)
-    few = min(TRANSPORT.partners, *costs.shape)
+    few = min(EFFORT.partners, *costs.shape)
     chosen[np.argsort(order, axis=0)[:few], np.arange(costs.shape[1])] = True
     chosen[np.arange(costs.shape[0])[:, None], np.argsort(order, axis=1)[:, :few]] = True
     # That plan gives each letter what its mass reaches of the other side, both in this order: a pair for every end of a mass.
@@ -150,34 +168,6 @@ def _first(costs: Array, usable: Array, form: TaskForm, sides: Sides) -> Array:
     i, j = (np.minimum(np.searchsorted(end, np.concatenate(ends)), len(end) - 1) for end in ends)
     chosen[np.searchsorted(sides.above, x[i]), np.searchsorted(sides.below, y[j])] = True
     return np.asarray(chosen & usable)
-
-
-class PrivateEffort(NamedTuple):
-    """How hard releases that tell nothing are looked for."""
-
-    most_pairs: int = 16_000_000
-    """Pairs of letters whose costs are in memory, for a binary secret: 128 MB a table."""
-    late: float = 0.5
-    """Share of the time after which every round proves what it can, though posteriors are missing still."""
-    rounds: int = 200
-    """Programmes over the present columns."""
-    first_floor: float = 1e-2
-    """Nats to which the first search proves; later ones prove more."""
-    beginnings: int = 60
-    """Posteriors from which programmes look for lower ones in a round: a few milliseconds each."""
-    taken_apart: int = 2
-    """Times that p_x is taken apart, vertex by vertex, to begin with."""
-    new: int = 200
-    """Columns that a round adds, at most."""
-    tangents: int = 6
-    """Programmes from one beginning, each with the tangent at the answer of the last."""
-
-
-EFFORT = PrivateEffort()
-
-
-MOST_BASES = 50_000
-"""Candidate bases up to which all vertices are gone through: some seconds."""
 
 
 class Silent:
@@ -191,7 +181,7 @@ class Silent:
         self.unit = polytope.p_x / polytope.unit
         self.A, self.b = basis @ polytope.N, basis @ np.ones(len(polytope.N))
         self.vertices: Array | None = None
-        if polytope.bases <= MOST_BASES:
+        if polytope.bases <= EFFORT.most_bases:
             found = polytope.found(budget)
             self.vertices = found.columns(np.arange(len(found.letters)), len(form.p_x))
         self.rng = np.random.default_rng(0)
