@@ -47,7 +47,7 @@ from .sampling.estimators import PermutationTest, estimate_information, permutat
 from .sampling.leakage import LeakageBound, leakage_bound
 from .solution import Exponent, Rate, Residuals, Run, Solution, Status, Trace, fit_exponent, fit_rate
 from .solve import solve
-from .solvers.annealing import Annealing
+from .solvers.annealing import Annealing, RootTracking
 from .solvers.base import PathSolver, Progress, Solver
 from .solvers.constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .solvers.difference_of_convex import DifferenceOfConvex
@@ -58,7 +58,6 @@ from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
 from .solvers.proofs import Columns, Envelope, TaskProof
 from .solvers.registry import SOLVERS, register
-from .solvers.root_tracking import RootTracking
 from .solvers.splitting.block import Block
 from .solvers.splitting.iterates import Standing, iterates
 from .solvers.splitting.pair import PairSolution, douglas_rachford

@@ -154,6 +154,8 @@ def best_runs(solver: Solver, job: Job, problems: Sequence[MarkovLagrangian]) ->
         one = job.but(problem=problem)
         runs = solver.run(one)
         yield replace(one.best_run(runs), iterations=sum(run.iterations for run in runs))
+        if job.budget.stopped:
+            return
 
 
 def stacked(encoders: Sequence[Array]) -> Array:

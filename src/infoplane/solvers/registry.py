@@ -23,7 +23,7 @@ from ..certificate.certify import no_certificate
 from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..formatting import did_you_mean
 from ..problem import MarkovLagrangian, family_of, has_posterior_form, posterior_form_below
-from .annealing import Annealing
+from .annealing import Annealing, RootTracking
 from .base import Solver
 from .constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .difference_of_convex import DifferenceOfConvex
@@ -33,7 +33,6 @@ from .merging import Merging, Submodular
 from .pooling import Pooling
 from .portfolio import Portfolio
 from .proofs import Columns, Envelope, Prover, TaskProof
-from .root_tracking import RootTracking
 from .splitting.solver import DouglasRachford, ThreeBlockADMM
 from .tasks.multi_one import Multi1
 from .tasks.task_portfolio import TaskMap, TaskPortfolio

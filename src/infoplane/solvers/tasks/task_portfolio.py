@@ -33,6 +33,7 @@ from ...solution import Run
 from ...task_problem import TaskLagrangian
 from ..base import PathSolver, Solver, drive
 from ..job import Job, PlainIteration, work_of
+from ..pooling import best_runs
 from ..shared.resizing import merged
 
 
@@ -288,13 +289,8 @@ class TaskPortfolio(ServesTasks, PathSolver):
         return TaskMap().useful_starts(support, problem, clusters, starts)
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
-        """One run a problem, from the same starts."""
-        for problem in problems:
-            one = job.but(problem=problem)
-            runs = self.run(one)
-            yield replace(one.best_run(runs), iterations=sum(run.iterations for run in runs))
-            if job.budget.stopped:
-                return
+        """The best run of each problem, from the same starts."""
+        return best_runs(self, job, problems)
 
     def run(self, job: Job) -> list[Run]:
         """Every start as it ended, the trivial encoders, and what was found beyond them."""
