@@ -1,7 +1,7 @@
 """The bottleneck's frontier upwards in gamma: begin with (almost) every letter in a cluster of its own, and let clusters merge.
 
-**Annealing.** At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it can only
-merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
+**Annealing.** At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it
+can only merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
 
 Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`resizing.from_letters`), and at
 every tenth gamma the dual is asked for clusters that are missing (`resizing.grown`). Otherwise, where a start has fewer clusters than
@@ -73,6 +73,10 @@ class Annealing(PathSolver):
     name = "annealing"
     deterministic = True
     """It begins from the first start only, which is the near-identity one unless the user brings another."""
+    solvable = staticmethod(is_bottleneck)
+    unsolvable = (
+        "annealing follows the bottleneck in gamma; found rho = {problem.rho}. Use drs, or pooling for the funnel."
+    )
     segment = 100
     """Longer grids are several paths, each begun below its own first gamma: they run side by side, and a store keeps each that is done."""
     grows = True
@@ -83,14 +87,6 @@ class Annealing(PathSolver):
     def __post_init__(self) -> None:
         object.__setattr__(self, "rungs", whole_number("rungs", self.rungs, least=0))
         object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        if is_bottleneck(problem):
-            return None
-        return (
-            f"annealing follows the bottleneck in gamma; found rho = {problem.rho}. Use drs, or pooling for the funnel."
-        )
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """Upwards in gamma, whatever the order asked for; the whole path is looked over before its first run is shown."""
@@ -236,6 +232,8 @@ class RootTracking(PathSolver):
 
     name = "root-tracking"
     deterministic = True
+    solvable = staticmethod(is_bottleneck)
+    unsolvable = "root-tracking follows the bottleneck in gamma; found rho = {problem.rho}."
     segment = 100
     """As `Annealing`'s: a longer grid is several paths."""
 
@@ -245,12 +243,6 @@ class RootTracking(PathSolver):
     def __post_init__(self) -> None:
         object.__setattr__(self, "stride", number("stride", self.stride, "positive", above=0.0))
         object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        if is_bottleneck(problem):
-            return None
-        return f"root-tracking follows the bottleneck in gamma; found rho = {problem.rho}."
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """Upwards in gamma, whatever the order asked for; at every gamma asked for the map ends at the tolerance."""

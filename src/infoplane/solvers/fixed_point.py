@@ -190,15 +190,8 @@ class BlahutArimoto(Solver):
     """
 
     name = "blahut-arimoto"
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        if problem.rho_zx >= 0:
-            return (
-                f"blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found {problem.rho_zx:g}. "
-                "Use drs."
-            )
-        return None
+    solvable = staticmethod(lambda problem: problem.rho_zx < 0.0)
+    unsolvable = "blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found {problem.rho_zx:g}. Use drs."
 
     def begin(self, job: Job) -> BlahutArimotoIteration:
         """One evaluation of the map per step."""
@@ -264,6 +257,11 @@ class Accelerated(Solver):
     """
 
     name = "accelerated"
+    solvable = staticmethod(lambda problem: min(problem.rho) < 0.0)
+    unsolvable = (
+        "with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z attains it, so "
+        "there is nothing to solve. Give at least one coefficient a negative sign."
+    )
 
     memory: int = field(default=5, metadata=PYTHON_ONLY)
     split: bool = field(default=True, metadata=PYTHON_ONLY)
@@ -272,15 +270,6 @@ class Accelerated(Solver):
         object.__setattr__(self, "memory", whole_number("memory", self.memory))
         if not isinstance(self.split, bool):
             raise InvalidOptionError(f"split must be True or False, found {self.split!r}.")
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        if min(problem.rho) >= 0.0:
-            return (
-                f"with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z "
-                "attains it, so there is nothing to solve. Give at least one coefficient a negative sign."
-            )
-        return None
 
     def begin(self, job: Job) -> MapIteration:
         """One evaluation of the map per step, kept or not."""
