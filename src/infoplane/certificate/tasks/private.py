@@ -211,8 +211,7 @@ class Silent:
             one = self.vertex(-self.form.keep * (np.log(np.maximum(u, 1e-9)) @ self.T) - lam)
             if one is None:
                 break
-            u = self.T @ one
-            value = self.form.keep * float(entr(u).sum()) - float(lam @ one)
+            u, value = self.T @ one, float(self.form.f(one) - lam @ one)
             if value >= best - 1e-12:
                 break
             best, q = value, one
@@ -240,14 +239,13 @@ class Silent:
 
     def missing(self, lam: Array, Q: Array, below: float) -> Array:
         """Vertices with keep H(T_u q) - lambda.q below, lowest first; from the columns of Q, and anywhere, unless all are known."""
-        if self.vertices is not None:
-            V = self.vertices
-            return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, EFFORT.new, below)
-        chosen = self.rng.permutation(Q.shape[1])[: EFFORT.beginnings]
-        begun = [*(self.T @ Q[:, chosen]).T, *self.rng.dirichlet(np.ones(len(self.T)), EFFORT.beginnings // 4)]
-        ends = [q for u in begun if (q := self.lowered(lam, u)) is not None]
-        V = np.column_stack([np.empty((len(lam), 0)), *ends])
-        return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, EFFORT.new, below)
+        V = self.vertices
+        if V is None:
+            chosen = self.rng.permutation(Q.shape[1])[: EFFORT.beginnings]
+            begun = [*(self.T @ Q[:, chosen]).T, *self.rng.dirichlet(np.ones(len(self.T)), EFFORT.beginnings // 4)]
+            ends = [q for u in begun if (q := self.lowered(lam, u)) is not None]
+            V = np.column_stack([np.empty((len(lam), 0)), *ends])
+        return lowest_apart(V, self.form.f(V) - lam @ V, EFFORT.new, below)
 
 
 def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease:
@@ -261,7 +259,7 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
     weights: Array = np.ones(1)
     best: Array = np.zeros(len(form.p_x))
     for rounds in range(1, EFFORT.rounds + 1):  # noqa: B007
-        costs = form.keep * entr(form.T_u @ Q).sum(axis=0)
+        costs = hidden.f(Q)
         try:
             found = linear_programme(Q, costs, form.p_x, budget=budget)
         except (InfoplaneError, Stopped):
@@ -276,14 +274,9 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         late = budget.seconds_spent > EFFORT.late * budget.seconds
         if not new.shape[1] or late:
             # Lowered until nothing that was met lies below.
-            low = lam + float((form.keep * entr(form.T_u @ new).sum(axis=0) - lam @ new).min(initial=0.0))
-            searched = search_boxes(
-                Asked(hidden, low, private=True),
-                floor,
-                budget,
-                lambda q: silent.lowered(lam, form.T_u @ q),  # noqa: B023
-                late,
-            )
+            low = lam + float((hidden.f(new) - lam @ new).min(initial=0.0))
+            asked = Asked(hidden, low, private=True)
+            searched = search_boxes(asked, floor, budget, lambda q: silent.lowered(lam, form.T_u @ q), late)  # noqa: B023
             bound = -box_bound(hidden, low, searched.least)
             if bound < upper:
                 upper, best = bound, low
@@ -299,10 +292,8 @@ def upheld_release(silent: Silent, release: PrivateRelease) -> PrivateRelease:
     """The release; without a bound if a posterior that tells nothing contradicts it."""
     form, lam = silent.form, release.lam
     claim = form.keep * (float(entr(form.T_u @ form.p_x).sum()) - release.upper) - float(lam @ form.p_x)
-    if (
-        not math.isfinite(claim)
-        or not silent.missing(lam, dense(release.posteriors), claim - 1e-12 * (1.0 + float(np.abs(lam).max()))).shape[1]
-    ):
+    below = claim - 1e-12 * (1.0 + float(np.abs(lam).max()))
+    if not math.isfinite(claim) or not silent.missing(lam, dense(release.posteriors), below).shape[1]:
         return release
     disproven(f"keep H(T_u q) - lambda.q >= {claim:.3e} was claimed, and a posterior below it tells nothing")
     return release._replace(upper=math.inf)
