@@ -276,7 +276,7 @@ TESTED_ELSEWHERE = {
     "certificate.tasks.columns": "frontier/test_task_leakage.py, kernels/task_proof/test_pairs.py and certificate/tasks/test_boxes.py",
     "certificate.tasks.private": "frontier/test_task_leakage.py, against all vertices, and certificate/tasks/test_boxes.py",
     "kernels.task_proof.box_weights": "certificate/tasks/test_boxes.py, where posteriors are sampled",
-    "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/tasks/test_task_portfolio.py",
+    "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/test_tasks.py",
     "view.drawing": "view/test_plot.py (legends, names of systems) and view/report/test_contents.py",
     "view.pages": "cli/test_audit.py, cli/test_release.py and cli/test_encode.py",
     "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",

@@ -62,8 +62,7 @@ from .solvers.splitting.iterates import Standing, iterates
 from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.solver import DouglasRachford, ThreeBlockADMM
 from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_threshold
-from .solvers.tasks.multi_one import Multi1
-from .solvers.tasks.task_portfolio import TaskMap, TaskPortfolio
+from .solvers.tasks import Multi1, TaskMap, TaskPortfolio
 from .storage.archive import verify
 from .sweep.compare import compare
 from .sweep.progress import SweepProgress

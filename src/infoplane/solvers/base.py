@@ -375,11 +375,11 @@ class Solver(ABC):
     """Which problems it can solve."""
 
     unsolvable: str = ""
-    """What it says to any other, a format of the ``problem``."""
+    """What it says to any other, a format of ``problem`` and ``solver``."""
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
-        return None if self.solvable(problem) else self.unsolvable.format(problem=problem)
+        return None if self.solvable(problem) else self.unsolvable.format(problem=problem, solver=self)
 
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:  # noqa: ARG002
         """What to warn about before it runs, such as options that no theorem covers; or None."""

@@ -34,8 +34,7 @@ from .pooling import Pooling
 from .portfolio import Portfolio
 from .proofs import Columns, Envelope, Prover, TaskProof
 from .splitting.solver import DouglasRachford, ThreeBlockADMM
-from .tasks.multi_one import Multi1
-from .tasks.task_portfolio import TaskMap, TaskPortfolio
+from .tasks import Multi1, TaskMap, TaskPortfolio
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
