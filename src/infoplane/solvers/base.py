@@ -35,13 +35,12 @@ from ..information import Array, IntArray
 from ..joint.grouping import grouped
 from ..joint.joint import Support
 from ..kernels.common import RUNNING, STATIONARY, TRACE_COLUMNS
-from ..problem import family_of
+from ..problem import MarkovLagrangian, family_of
 from ..solution import Residuals, Run, Status, Trace
 from .job import Iteration, IterationState, Job, Seed
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
-    from ..problem import MarkovLagrangian
 
 
 class StartSizes(NamedTuple):
