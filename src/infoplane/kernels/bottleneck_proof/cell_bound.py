@@ -30,7 +30,7 @@ from ...runtime.compiling import part
 from ..common.numerics import UNIT, exp, regrouped
 from ..common.rows import Flags, Integers, copy_row
 
-MANY = 200  # from so many letters on the ascent looks at some of them, and range reduction at moments
+MANY = 200  # from so many letters on range reduction looks at moments first
 THIN = 1e-100  # no box is thinner at zero: the logarithm of b_y stays moderate
 
 
