@@ -17,13 +17,11 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.results import Run
-from infoplane.runtime.budget import Budget
-from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.base import advanced, runs_of
+from infoplane.runtime.budget import Budget, one_blas_thread
+from infoplane.solution import Run
+from infoplane.solvers.base import advanced, make_starts, runs_of, seed_sequence
 from infoplane.solvers.fixed_point import BlahutArimotoIteration
 from infoplane.solvers.job import Job
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from joints import ADULT, adult, built_in, outside
 from timing import checker, measured, take_turns
 

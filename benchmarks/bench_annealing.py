@@ -17,10 +17,9 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.base import advanced, runs_of
+from infoplane.runtime.budget import one_blas_thread
+from infoplane.solvers.base import advanced, make_starts, runs_of, seed_sequence
 from infoplane.solvers.job import Job
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from timing import checker, measured, shown, take_turns
 
 GAMMAS = np.geomspace(0.01, 1.0, 64)

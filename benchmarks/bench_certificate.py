@@ -140,12 +140,10 @@ def measure(
     joint: ip.Joint, gamma: float, max_seconds: float, max_cells: int = MOST_CELLS, direct: bool = False
 ) -> dict[str, float]:
     """One proof, by whichever version of the library is imported; `direct`: without the coarsened bound."""
-    from infoplane.certificate.bottleneck.coarsening import prove
-    from infoplane.certificate.bottleneck.proof import Proof
-    from infoplane.certificate.certificate import Limits
+    from infoplane.certificate.bottleneck import Proof, prove
     from infoplane.joint.joint import Support
-    from infoplane.posterior.mixture import Mixture
-    from infoplane.runtime.threads import one_blas_thread
+    from infoplane.posterior.form import Mixture
+    from infoplane.runtime.budget import Limits, one_blas_thread
 
     support, problem = Support(joint), ip.bottleneck(gamma)
     constant = Mixture(np.ones(1), support.p_y[None])
@@ -171,7 +169,7 @@ def proven(point: Point, joint: ip.Joint) -> dict[str, float]:
 
 def paper_point(name: str, gamma: float) -> dict[str, float]:
     """The paper's data: certified to 1e-8 nats, beside 16 random starts of Blahut-Arimoto."""
-    from infoplane.solvers.envelope import Envelope
+    from infoplane.solvers.proofs import Envelope
 
     joint, problem = ip.datasets.load(name), ip.bottleneck(gamma)
     began = time.process_time()

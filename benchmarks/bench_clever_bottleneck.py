@@ -75,11 +75,11 @@ STEPS = 1.02 ** np.arange(6)
 
 def prove(joint: ip.Joint, gamma: float, clever: bool) -> dict[str, Any]:
     """One proof, with groups and leaps or without."""
+    from infoplane.certificate.certificate import Limits
     from infoplane.joint.support import Support
     from infoplane.threads import one_blas_thread
 
     from infoplane.certificate.bottleneck import coarsening, groupings, mixture, proof
-    from infoplane.certificate.certificate import Limits
 
     for module in (coarsening, mixture, proof):
         module.clock = time.process_time

@@ -25,7 +25,7 @@ import infoplane as ip
 from infoplane.datasets.colour_chips import cielab
 from infoplane.information import NATS_PER_BIT
 from infoplane.joint.joint import Support
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import one_blas_thread
 from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.job import Job
 from infoplane.systems.curve import KnownCurve

@@ -16,13 +16,11 @@ import numpy as np
 
 import infoplane as ip
 import joints
-from infoplane.certificate.funnel.free import FreePosteriors
-from infoplane.certificate.funnel.generation import generate
+from infoplane.certificate.funnel.generation import FreePosteriors, generate
 from infoplane.joint.joint import Support
 from infoplane.posterior.form import constant, scaled
 from infoplane.posterior.programme import Programme
-from infoplane.runtime.budget import Budget
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import Budget, one_blas_thread
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.partitions import partitions
 from infoplane.solvers.shared.sparse_columns import generated

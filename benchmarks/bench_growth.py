@@ -17,9 +17,8 @@ from matplotlib.figure import Figure
 
 from bench_kernels import agreed, exps, fresh, kernel_iteration, numpy_iteration
 from infoplane.joint.joint import Support
-from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.base import advanced, runs_of
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
+from infoplane.runtime.budget import one_blas_thread
+from infoplane.solvers.base import advanced, make_starts, runs_of, seed_sequence
 from joints import random_joint
 from timing import measured, take_turns
 

@@ -3,7 +3,7 @@
     python benchmarks/bench_kernels.py --out results.json --table docs/benchmarks/kernels.md
 
 Everything is a ratio of two things timed in turns in this run, one thread unless said; medians with quartiles. The yardstick
-is one vectorised exponential of every entry of the encoder, our own `kernels.common.numerics.exp` in a loop. NumPy's iteration is the same
+is one vectorised exponential of every entry of the encoder, our own `kernels.common.exp` in a loop. NumPy's iteration is the same
 algorithm with matmul and ufuncs, written without temporaries. Before a time counts, the kernel's encoder is compared with NumPy's, and
 its loss recomputed by tests/verify.py on the smaller joints.
 """
@@ -21,13 +21,11 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.kernels.common.numerics import exp, log
-from infoplane.runtime.budget import Budget
+from infoplane.kernels.common import exp, log
+from infoplane.runtime.budget import Budget, one_blas_thread
 from infoplane.runtime.compiling import FLAGS
-from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.base import advanced, runs_of
+from infoplane.solvers.base import advanced, make_starts, runs_of, seed_sequence
 from infoplane.solvers.job import Job
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from joints import ADULT, WORDS, adult, large_sparse, outside, random_joint, words
 from timing import Timed, checker, measured, shown, take_turns
 

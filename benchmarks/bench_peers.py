@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import one_blas_thread
 from joints import TOP_WORDS, outside, words
 from timing import checker, measured, shown, take_turns
 

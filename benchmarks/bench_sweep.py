@@ -29,13 +29,12 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import one_blas_thread
+from infoplane.solvers.base import make_starts
 from infoplane.solvers.job import Job, RunOptions
-from infoplane.solvers.shared.starts import make_starts
 from infoplane.storage.store import Store
 from infoplane.sweep import plan as plans
-from infoplane.sweep.engine import Engine, completed
-from infoplane.sweep.ledger import StoreLedger, manifest_of
+from infoplane.sweep.engine import Engine, StoreLedger, completed, manifest_of
 from infoplane.sweep.plan import ParameterGrid, Plan, RootSeed
 
 GAMMAS = np.geomspace(0.1, 1.0, 64)

@@ -19,8 +19,8 @@ import infoplane as ip
 import joints
 from infoplane.joint.joint import Support
 from infoplane.runtime.budget import Budget
+from infoplane.solvers.base import make_starts, seed_sequence
 from infoplane.solvers.job import Job
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.iterates import watched
 from page import write_block

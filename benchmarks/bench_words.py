@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import one_blas_thread
 from joints import ADULT, DATA, TOP_WORDS, WORDS, outside, words
 from timing import checker, measured
 

@@ -15,11 +15,11 @@ import sys
 
 import numpy as np
 
-from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.certificate.bottleneck import Partition
 from infoplane.information import Array, entr
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import OPEN, search
-from infoplane.posterior.mixture import Mixture, climb, dual_of, posterior
+from infoplane.posterior.form import Mixture, climb, dual_of, posterior
 from joints import KINDS, random_joint
 
 SAMPLES = 4_000

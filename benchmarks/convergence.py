@@ -21,12 +21,11 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.kernels.common.rows import PRIMAL
-from infoplane.results import Run
+from infoplane.kernels.common import PRIMAL
 from infoplane.runtime.budget import Budget
-from infoplane.solvers.base import advanced, drive
+from infoplane.solution import Run
+from infoplane.solvers.base import advanced, drive, make_starts, seed_sequence
 from infoplane.solvers.job import Job
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from infoplane.solvers.splitting.solver import SplittingIteration
 from joints import SMALL, built_in
 

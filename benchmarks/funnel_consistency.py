@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.certificate import Limits
 from infoplane.certificate.funnel.leakage import capped_curve, first_programme
 from infoplane.joint.joint import Support
-from infoplane.runtime.budget import Budget
+from infoplane.runtime.budget import Budget, Limits
 from joints import KINDS, deterministic_encoders, random_joint
 from page import write_block
 

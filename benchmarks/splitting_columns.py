@@ -18,9 +18,9 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from infoplane.kernels.common.rows import matmul
+from infoplane.kernels.common import matmul
 from infoplane.kernels.splitting.measure import softmax_columns
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.budget import one_blas_thread
 from page import write_block
 
 SIZES = ((226, 10), (500, 20), (2000, 20))

@@ -25,7 +25,7 @@ from dask.distributed import Client, LocalCluster
 from matplotlib.figure import Figure
 
 import infoplane as ip
-from infoplane.storage.reader import read_store, store_status
+from infoplane.storage.store import read_store, store_status
 
 # %%
 # Killed

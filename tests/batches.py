@@ -3,11 +3,9 @@
 import numpy as np
 
 from infoplane.joint.joint import Support
-from infoplane.runtime.budget import Budget
-from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.base import advanced, runs_of
+from infoplane.runtime.budget import Budget, one_blas_thread
+from infoplane.solvers.base import advanced, make_starts, runs_of, seed_sequence
 from infoplane.solvers.job import Job
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
 
 
 def job_of(joint, problem, starts=None, tol=1e-8, limit=20_000, record=False, clusters=None):

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.certificate.bottleneck import Partition
 from infoplane.information import entr
 from infoplane.kernels.bottleneck_proof.envelope import OPEN
-from infoplane.posterior.mixture import climb, posterior
+from infoplane.posterior.form import climb, posterior
 
 
 def open_boxes(partition):

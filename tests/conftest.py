@@ -22,7 +22,7 @@ mostly waits for processes of its own, so that it should not be what the run end
 
 SEVERAL_CORES = tuple(
     f"tests/{place}"
-    for place in ("sweep/", "view/report/", "solvers/test_contract.py", "test_solve.py", "runtime/test_threads.py")
+    for place in ("sweep/", "view/report/", "solvers/test_contract.py", "test_solve.py", "runtime/test_budget.py")
 )
 """Tests that have all cores: of threads, of every solver in threads, of sweeps, and of a browser, which has processes of its own."""
 
@@ -82,7 +82,7 @@ def with_cores(monkeypatch):
     def see(count):
         monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(count)), raising=False)
         monkeypatch.setattr("os.cpu_count", lambda: count)
-        monkeypatch.setattr("infoplane.runtime.threads.quota", lambda: math.inf)
+        monkeypatch.setattr("infoplane.runtime.budget.quota", lambda: math.inf)
         monkeypatch.delenv("INFOPLANE_THREADS", raising=False)
 
     return see

@@ -8,7 +8,7 @@ import infoplane as ip
 from compiled import compiled
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.cell_bound import prepare, room
-from infoplane.posterior.mixture import dual_of
+from infoplane.posterior.form import dual_of
 
 prepare = compiled(prepare)
 

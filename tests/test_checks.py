@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.certificate.certificate import Limits
 from infoplane.checks import number, numbers, positive_number, whole_number
 from infoplane.errors import InvalidOptionError
+from infoplane.runtime.budget import Limits
 from infoplane.solvers.job import ProofOptions, RunOptions
 
 UNIFORM = ip.datasets.paper_uniform()
@@ -70,8 +70,6 @@ def test_a_sweep_asked_for_in_numpy_numbers_is_the_same(tmp_path):
 
     assert json.dumps(swept(int, float, "python.db")) == json.dumps(swept(np.int64, np.float64, "numpy.db"))
 
-
-UNIFORM = ip.datasets.paper_uniform()
 
 NUMBERS = {
     "tol": (lambda v: RunOptions(tol=v).tol, 1e-6),

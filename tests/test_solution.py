@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from infoplane.information import entropy
-from infoplane.results import TIE, best_of, contenders, fit_rate
+from infoplane.solution import TIE, best_of, contenders, fit_rate
 
 UNIFORM, PROBLEM = ip.datasets.paper_uniform(), ip.bottleneck(0.2)
 RUN = {"starts": 1, "rng": 0, "max_iter": 2}

@@ -11,11 +11,10 @@ import pytest
 import infoplane as ip
 import verify
 from batches import job_of
-from infoplane.certificate.certificate import Limits
 from infoplane.posterior import programme
-from infoplane.solvers.portfolio import Portfolio
-from infoplane.solvers.shared.fallback import PATIENCE
-from infoplane.solvers.shared.starts import make_starts, near_identity, seed_sequence
+from infoplane.runtime.budget import Limits
+from infoplane.solvers.base import make_starts, near_identity, seed_sequence
+from infoplane.solvers.portfolio import PATIENCE, Portfolio
 
 UNIFORM = ip.datasets.paper_uniform()
 
@@ -117,6 +116,25 @@ def test_interruption_returns_the_best_so_far():
     assert found.status in (ip.Status.INTERRUPTED, ip.Status.ALMOST)
     assert found.iterations == seen[0].iterations <= 200
     verify.check_solution(np.asarray(heart.p_xy), found.problem.rho, found)
+
+
+def test_starts_that_wait_when_the_end_is_asked_for_do_not_begin(with_cores):
+    begun = []
+
+    class Ending(ip.Accelerated):
+        """Asks for the end as soon as it begins."""
+
+        def run(self, job):
+            begun.append(len(job.starts))
+            job.budget.stop()
+            return super().run(job)
+
+    with_cores(1)
+    joint = ip.Joint.from_counts(np.random.default_rng(0).dirichlet(np.full(5, 0.3), size=80))
+    found = ip.solve(joint, ip.bottleneck(0.1), Ending(), clusters=60, starts=6, rng=0)
+    assert begun == [1]
+    assert len(found.starts) == 1
+    assert found.status is ip.Status.INTERRUPTED
 
 
 @pytest.mark.parametrize(("solver", "encoders"), [(None, 8), ("accelerated", 4), ("blahut-arimoto", 4)])

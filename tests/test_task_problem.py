@@ -8,8 +8,8 @@ import pytest
 
 import infoplane as ip
 from infoplane.problem import siblings
-from infoplane.task_problem import problem_of
-from made_tasks import made_tasks, told
+from infoplane.storage.files import problem_of
+from made_up import made_tasks, told
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.05, 0.7])

@@ -7,8 +7,9 @@ import numpy as np
 import infoplane as ip
 import infoplane_paper
 from infoplane_paper import FIGURES
-from infoplane_paper.runs import Points, Runs
+from infoplane_paper.points import Points
 from infoplane_paper.settings import Scale
+from infoplane_paper.verdict import Runs
 
 TINY = Scale(
     "tiny",

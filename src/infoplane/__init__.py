@@ -15,8 +15,7 @@ from typing import Any
 from infoplane_verify import CheckVerdict, RunCheck
 
 from . import datasets
-from .certificate.certificate import Certificate
-from .certificate.certify import certify
+from .certificate.certify import Certificate, certify
 from .certificate.funnel.privacy import perfect_privacy
 from .errors import (
     ContradictionWarning,
@@ -43,23 +42,21 @@ from .joint.joint import Joint
 from .joint.task_joint import TaskJoint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from .results import Exponent, Rate, Residuals, Run, Status, Trace, fit_exponent, fit_rate
 from .sampling.denoising import Denoising
 from .sampling.estimators import PermutationTest, estimate_information, permutation_test
 from .sampling.leakage import LeakageBound, leakage_bound
-from .solution import Solution
+from .solution import Exponent, Rate, Residuals, Run, Solution, Status, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Progress, Solver
-from .solvers.columns import Columns
 from .solvers.constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .solvers.difference_of_convex import DifferenceOfConvex
-from .solvers.envelope import Envelope
 from .solvers.fixed_point import Accelerated, BlahutArimoto
 from .solvers.job import Iteration, Job, PlainIteration
 from .solvers.merging import Merging, Submodular
 from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
+from .solvers.proofs import Columns, Envelope, TaskProof
 from .solvers.registry import SOLVERS, register
 from .solvers.root_tracking import RootTracking
 from .solvers.splitting.block import Block
@@ -70,7 +67,6 @@ from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_
 from .solvers.tasks.multi_one import Multi1
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
-from .solvers.tasks.task_proof import TaskProof
 from .sweep.compare import compare
 from .sweep.progress import SweepProgress
 from .sweep.sweep import resume, sweep

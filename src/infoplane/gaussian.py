@@ -20,9 +20,8 @@ import numpy as np
 
 from .checks import check_flag, listed, number, real_array
 from .errors import InvalidOptionError
-from .information import Array, bits
+from .information import Array, Result, bits
 from .problem import gamma_from
-from .results import Result
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,16 +16,24 @@ from .information import Array
 from .joint.joint import Support
 from .joint.task_joint import TaskJoint
 from .problem import as_joint, check_problem
-from .results import TIE, StartSummary, best_of
-from .runtime.budget import Budget
-from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
+from .runtime.budget import Budget, Watch, attended, cores, one_blas_thread, usual_floats
 from .sampling.denoising import sampled
-from .solution import Solution, finished
-from .solvers.base import Callback, PathSolver, Solver, together
+from .solution import TIE, Run, Solution, StartSummary, best_of, finished
+from .solvers.base import (
+    Callback,
+    PathSolver,
+    Solver,
+    default_clusters,
+    default_init,
+    make_starts,
+    most_clusters,
+    seed_sequence,
+    together,
+)
 from .solvers.job import Job, ProofOptions, RunOptions, Seed, takes
-from .solvers.registry import Prover, runner_and_prover
-from .solvers.shared.fallback import LEAST, PATIENCE, SHARE
-from .solvers.shared.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
+from .solvers.portfolio import LEAST, PATIENCE, SHARE
+from .solvers.proofs import Prover
+from .solvers.registry import runner_and_prover
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -150,7 +158,7 @@ def cluster_cap(solver: Solver, most: int | None, starts: Array) -> int | None:
 
 def _best(solver: Solver, job: Job, began: float, cap: int | None) -> Solution:
     """The best run of a solver from the job's starts, in as many threads as there are cores."""
-    parts = attended([partial(solver.run, part) for part in parts_of(solver, job)], job.budget)
+    parts = attended([partial(_runs, solver, part) for part in parts_of(solver, job)], job.budget)
     runs = job.sound([run for some in parts for run in some])
     if not runs:
         raise KeyboardInterrupt  # nothing had begun
@@ -161,6 +169,11 @@ def _best(solver: Solver, job: Job, began: float, cap: int | None) -> Solution:
     starts = tuple(StartSummary(loss, one.status, one.iterations) for loss, one in zip(losses, runs, strict=True))
     seconds = time.perf_counter() - began
     return finished(job.support, job.problem, run, seconds=seconds, start=best, starts=starts, cluster_cap=cap)
+
+
+def _runs(solver: Solver, job: Job) -> list[Run]:
+    """The runs of a part of the job; none if its turn comes after the budget was stopped."""
+    return [] if job.budget.stopped else solver.run(job)
 
 
 def parts_of(solver: Solver, job: Job) -> list[Job]:

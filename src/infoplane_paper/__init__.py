@@ -4,14 +4,13 @@ Huang, El Gamal, El Gamal: A Linearly Convergent Douglas-Rachford Splitting Solv
 Problems. Everything is run the authors' way and with our steps, on the same axes, beside what is proven; a verdict follows from the
 runs alone. It is written on infoplane's public names only, and so shows that they suffice.
 
-The folder `figures` has one module per figure: which runs it needs, how it is drawn, what the paper claims of it. The modules beside it
-are the machinery, and know no figure. In the order in which they import each other:
+The folder `figures` has one module per kind of figure: which runs each needs, how it is drawn, what the paper claims of it. The modules
+beside it are the machinery, and know no figure. In the order in which they import each other:
 
-    settings, methods, points                  what is fixed and how much of it is run; one way to run a solver; runs as points of the plane
-    pieces, runs                               the units of running: sweeps, single runs, references; a figure's numbers by name
-    drawing, verdict                           what all pictures share; what a figure and a claim are, from answers to verdicts
-    planes, plane_figures, shares, rates       the answers, and what figures share: information planes, convergence, linear rates
-    reproduction, report                       finished pieces on disk, running what is left; three pages, and the appendices
+    settings, points, pieces       what is fixed and how much of it is run; runs as points of the plane; the units of running
+    drawing, verdict               what all pictures share; a figure's numbers by name, what a claim is, from answers to verdicts
+    planes                         information planes, and what is asked of them
+    reproduction, report           finished pieces on disk, running what is left; three pages, and the appendices
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ import infoplane as ip
 from .figures import FIGURES
 from .report import count_words, render, write_figure, write_report
 from .reproduction import Job, Reproduction
-from .runs import Runs, RunWhenAsked
 from .settings import FULL, QUICK, SCALES, Scale
-from .verdict import Outcome, outcome
+from .verdict import Outcome, Runs, RunWhenAsked, outcome
 
 __all__ = [
     "FIGURES",

@@ -14,7 +14,7 @@ import numpy as np
 
 import infoplane as ip
 
-from .methods import BASELINE, load
+from .pieces import BASELINE, load
 from .points import Array
 from .settings import NATS_PER_BIT
 
@@ -46,7 +46,6 @@ COLOUR = {
     "blahut-arimoto": BLACK,
 }
 """One colour per solver, in every picture."""
-
 
 LINE = {"gradient": "--", "majorise": "-", "auto": ":"}
 """One line style per way of running."""
@@ -102,14 +101,11 @@ def plain_numbers(axis: Axis) -> None:
 
 def logarithmic(ax: Axes, *, x: bool = False) -> None:
     """A logarithmic y axis, and x axis if asked; an axis along which nothing positive was drawn stays linear, as matplotlib demands."""
-    for wanted, read, scale in (
-        (True, "get_ydata", ax.set_yscale),
-        (x, "get_xdata", ax.set_xscale),
-    ):
-        drawn = [np.asarray(getattr(line, read)(), dtype=float).ravel() for line in ax.lines]
+    for axis in "yx" if x else "y":
+        drawn = [np.asarray(getattr(line, f"get_{axis}data")(), dtype=float).ravel() for line in ax.lines]
         values = np.concatenate([np.zeros(1), *drawn])
-        if wanted and (np.isfinite(values) & (values > 0)).any():
-            scale("log")
+        if (np.isfinite(values) & (values > 0)).any():
+            getattr(ax, f"set_{axis}scale")("log")
 
 
 KIND_MARK: Mapping[str, dict[str, Any]] = {
@@ -166,58 +162,46 @@ def _legend(axes: Sequence[Axes]) -> list[Any]:
 
 
 def _panel(ax: Axes, rows: Sequence[Row], plane: Any, solver: str) -> None:
-    x, y = frontier(plane.joint, plane.family)
-    ax.plot(x, y, color=GREY, linewidth=1.4, zorder=1)
-    side = y.max() * 1.5 if plane.family == "bottleneck" else -y.max()
-    ax.fill_between(x, y, side, color=GREY, alpha=0.12, linewidth=0, zorder=0)
+    ixz, iyz = frontier(plane.joint, plane.family)
+    ax.plot(ixz, iyz, color=GREY, linewidth=1.4, zorder=1)
+    side = iyz.max() * 1.5 if plane.family == "bottleneck" else -iyz.max()
+    ax.fill_between(ixz, iyz, side, color=GREY, alpha=0.12, linewidth=0, zorder=0)
     for kind, mark in KIND_MARK.items():
-        name = f"{plane.title}: {solver}" if solver == BASELINE else f"{plane.title}: {solver}, {kind}"
+        name = plane.run(solver, kind)
         here = [row for row in rows if row["runs"] == name and np.isfinite(row["ixz_bits"])]
         if not here or (solver == BASELINE and kind != "majorise"):
             continue
         colour: dict[str, Any] = {"edgecolors": COLOUR[solver]} if "facecolors" in mark else {"color": COLOUR[solver]}
-        ax.scatter(
-            [row["ixz_bits"] for row in here],
-            [row["iyz_bits"] for row in here],
-            zorder=3,
-            label=KIND_WORDS[kind],
-            **mark,
-            **colour,
-        )
+        x, y = ([row[name] for row in here] for name in ("ixz_bits", "iyz_bits"))
+        ax.scatter(x, y, zorder=3, label=KIND_WORDS[kind], **mark, **colour)
     dress(ax, f"{plane.title}: {solver}", "I(X;Z), bits", "I(Y;Z), bits")
-    ax.set_xlim(-0.03 * x.max(), 1.03 * x.max())
-    ax.set_ylim(-0.04 * y.max(), 1.08 * y.max())
+    ax.set_xlim(-0.03 * ixz.max(), 1.03 * ixz.max())
+    ax.set_ylim(-0.04 * iyz.max(), 1.08 * iyz.max())
 
 
 def draw_share_rows(rows: Sequence[Row], enough: float, base: int) -> Drawing:
     """Shares of converged trials against c with their 95% intervals, one panel per solver and way of running; no line joins the points."""
-    parts = [str(row["runs"]).split(", ") for row in rows]
-    keys = [*dict.fromkeys((part[0], ", ".join(part[2:])) for part in parts)]
-    columns = min(len(keys), 3)
-    figure, axes = panels(columns, -(-len(keys) // columns), width=3.6, height=3.0)
-    for ax in axes[len(keys) :]:
+    panes: dict[str, dict[str, list[Row]]] = {}
+    for row in rows:
+        solver, alpha, way = str(row["runs"]).split(", ", 2)
+        panes.setdefault(f"{solver}, {way}", {}).setdefault(alpha, []).append(row)
+    columns = min(len(panes), 3)
+    figure, axes = panels(columns, -(-len(panes) // columns), width=3.6, height=3.0)
+    for ax in axes[len(panes) :]:
         ax.set_visible(False)
-    for ax, (solver, kind) in zip(axes, keys, strict=False):
-        here = [
-            (part, row)
-            for part, row in zip(parts, rows, strict=True)
-            if (part[0], ", ".join(part[2:])) == (solver, kind)
-        ]
-        alphas = [*dict.fromkeys(part[1] for part, _ in here)]
-        for shift, (alpha, colour) in enumerate(zip(alphas, ("#0072B2", "#D55E00", "#009E73"), strict=False)):
-            some = [row for part, row in here if part[1] == alpha]
-            c = np.array([row["c"] for row in some]) * (1.0 + 0.06 * shift)
-            share = np.array([row["converged"] for row in some])
-            low = share - np.array([row["interval_low"] for row in some])
-            high = np.array([row["interval_high"] for row in some]) - share
-            errors = np.maximum([low, high], 0.0)
-            ax.errorbar(c, share, errors, fmt="o", markersize=3.5, color=colour, linewidth=1.0, capsize=2, label=alpha)
+    for ax, (title, alphas) in zip(axes, panes.items(), strict=False):
+        for shift, (alpha, some) in enumerate(alphas.items()):
+            names = ("c", "converged", "interval_low", "interval_high")
+            c, share, low, high = (np.array([row[name] for row in some]) for name in names)
+            errors = np.maximum([share - low, high - share], 0.0)
+            mark: dict[str, Any] = {"fmt": "o", "markersize": 3.5, "color": COLOURS[shift], "capsize": 2}
+            ax.errorbar(c * (1.0 + 0.06 * shift), share, errors, linewidth=1.0, label=alpha, **mark)
         ax.axhline(enough, color=INK, linewidth=0.7, linestyle=":")
         ax.set_xscale("log", base=base)
-        penalties = [row["c"] for _, row in here]
+        penalties = [row["c"] for some in alphas.values() for row in some]
         if base == 10 and max(penalties) < 100.0 * min(penalties):
             plain_numbers(ax.xaxis)
-        dress(ax, f"{solver}, {kind}", "penalty c", "share converged (95%)")
+        dress(ax, title, "penalty c", "share converged (95%)")
         ax.set_ylim(-0.05, 1.05)
         ax.legend(fontsize="x-small", frameon=False)
     return figure

@@ -1,15 +1,24 @@
-"""Claims about information planes: which solver leaks less, recovers Merge-Two, is stuck, spans more of the frontier. All in bits.
+"""Information planes: the plane as a set of pieces, its table and picture, and the questions that claims put to it. All in bits.
 
-Only runs that converged by their method's own rule count, as in the paper.
+Which solver leaks less, recovers Merge-Two, is stuck, spans more of the frontier? Only runs that converged by their method's own rule
+count, as in the paper.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
+import numpy as np
+from scipy.stats import binomtest
+
+from .drawing import Row, draw_multiples
+from .pieces import BASELINE, KINDS, Certified, Merges, Method, Piece, Private, Starts, Sweep
 from .points import Array, Arrays, Points, excess, least_leakage
-from .settings import SEED, SLIGHT, VISIBLE
-from .verdict import Finding
+from .settings import SEED, SLIGHT, VISIBLE, Scale
+from .verdict import SEPARATOR, Figure, Finding, Runs, all_of, with_other_settings
 
 UTILITIES = 200
 """Levels of I(X;Z) at which two frontiers are compared."""
@@ -19,6 +28,118 @@ DRAWS = 200
 
 SHOWN = 5
 """Missed points that a sentence lists, at most."""
+
+COMPARABLE, TIE = 0.01, 1e-4
+"""Bits between best losses that still count as comparable, and that count as the same."""
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One information plane of the paper: solvers with their c and alpha, along a grid of one joint."""
+
+    title: str
+    joint: str
+    family: str
+    solvers: Mapping[str, tuple[float, float]]
+    """Penalty and relaxation."""
+    clusters: int
+    trials: int
+    grid: tuple[float, float, int]
+    """First and last parameter, and how many."""
+    less: int
+    """Trials under other settings."""
+    others: tuple[int, ...]
+    """Other numbers of clusters."""
+    open_penalty: bool = False
+    """Whether the paper leaves c open."""
+
+    def run(self, solver: str, kind: str) -> str:
+        """The name of the sweep of a solver in one way of running."""
+        return run_of(self.title, solver, kind)
+
+    def sweeps(self, scale: Scale) -> list[Sweep]:
+        """All methods; on bottlenecks Blahut-Arimoto too."""
+        methods = [
+            Method(solver, kind, c, alpha).within(scale.within(kind, self.joint))
+            for solver, (c, alpha) in self.solvers.items()
+            for kind in KINDS
+        ]
+        if self.family == "bottleneck":
+            limit = scale.within("majorise", self.joint) if self.joint == "heart" else scale.limit
+            methods.append(Method(BASELINE, "majorise").within(limit))
+        grid, trials = scale.grid(*self.grid, self.joint), min(self.trials, scale.trials)
+        return [
+            Sweep(f"{self.title}: {method.label}", self.joint, self.family, grid, method, self.clusters, trials)
+            for method in methods
+        ]
+
+    def pieces(self, scale: Scale) -> list[Piece]:
+        """The certified optima, the reference points of funnels, all methods, and the gradient runs under other settings.
+
+        On the heart data it matters where random starts lie, and what is possible without leakage.
+        """
+        title, joint, funnel = self.title, self.joint, self.family == "funnel"
+        hard = funnel and joint == "heart"
+        # The more certified parameters, the tighter the bound on the frontier; those of the heart's funnel take long.
+        grid = scale.grid(*self.grid, joint, fine=not hard)
+        found: list[Piece] = [Certified(f"{title}: certified", joint, self.family, grid)]
+        if funnel:
+            found.append(Merges(f"{title}: Merge-Two", joint))
+        if hard:
+            found.append(Private(f"{title}: without leakage", joint))
+            found.append(Starts(f"{title}: starts", joint, self.clusters, self.trials))
+        found += self.sweeps(scale)
+        varied = with_other_settings(found, scale, self.less, penalties=self.open_penalty, clusters=self.others)
+        return [*found, *varied]
+
+
+def run_of(title: str, solver: str, way: str) -> str:
+    """The name of the sweep of a solver on the plane of a title; Blahut-Arimoto has one way."""
+    return f"{title}: {solver}" if solver == BASELINE else f"{title}: {solver}, {way}"
+
+
+def plane_table(runs: Runs) -> list[Row]:
+    """One row per method and parameter: its best converged run, beside the lower bound proven there."""
+    certified = {piece.joint: runs.points(name) for name, piece in runs.pieces.items() if isinstance(piece, Certified)}
+    rows: list[Row] = []
+    for name, piece in runs.pieces.items():
+        if not isinstance(piece, Sweep) or SEPARATOR in name:
+            continue
+        points, known = runs.points(name), certified[piece.joint]
+        for parameter in np.unique(points.parameter):
+            here = points.where(points.parameter == parameter)
+            best = here.ended().best()
+            place = {one: float(getattr(best, one)[0]) if len(best) else np.nan for one in ("ixz", "iyz", "loss")}
+            proven = known.lower_bound[np.isclose(known.parameter, parameter)]
+            bound = float(proven[0]) if len(proven) else np.nan
+            row: dict[str, Any] = {
+                "runs": name,
+                "parameter": parameter,
+                "trials": len(here),
+                "converged": float(here.converged.mean()),
+                "stationary": float(here.stationary.mean()),
+                "median_iterations": float(np.median(here.iterations)),
+                **{f"{one}_bits": value for one, value in place.items()},
+                "lower_bound_bits": bound,
+                "gap_bits": place["loss"] - bound,
+            }
+            rows.append(row)
+    return rows
+
+
+def plane_figure(planes: Sequence[Plane], **said: Any) -> Figure:
+    """A figure of one plane or several: what is said of it, and its claims."""
+    return Figure(
+        pieces=lambda scale: [piece for plane in planes for piece in plane.pieces(scale)],
+        table=plane_table,
+        redraw=partial(draw_multiples, planes=planes),
+        see="One solver a panel, in grey the proven frontier: no encoder lies on its shaded side. A mark is the best converged run of one "
+        "parameter; circles: the authors' way; squares: our steps at the paper's c; crosses: with automatic c.",
+        **said,
+    )
+
+
+# -- questions ---------------------------------------------------------------------------------------------------------
 
 
 def leaks_less(ours: Points, theirs: Points, names: tuple[str, str], low: float = 0.0, high: float = np.inf) -> Finding:
@@ -241,3 +362,109 @@ def trapped(theirs: Points, ours: Points, certified: Points, names: tuple[str, s
 def signed(bits: float) -> str:
     """Four digits after the point, with their sign, and never -0.0000."""
     return f"{round(bits, 4) + 0.0:+.4f}"
+
+
+# -- what claims ask ---------------------------------------------------------------------------------------------------
+
+
+def moved(runs: Runs, title: str, name: str) -> Points:
+    """The converged runs of a piece; those that stopped where they began are left out where the figure has the starts."""
+    starts, points = f"{title}: starts", runs.points(name)
+    return left_their_start(points, runs[starts]) if starts in runs.pieces else points.ended()
+
+
+def asked(
+    ask: Callable[..., Finding], title: str, solvers: Sequence[str], beside: str = "", **options: Any
+) -> Callable[[Runs, str], Finding]:
+    """The question of a claim: ``ask`` of what moved of some solvers on a plane, of the piece ``beside`` them, and of their names.
+
+    It is not decided where none of the converged runs of a solver has left its start.
+    """
+
+    def answer(runs: Runs, way: str) -> Finding:
+        names = [run_of(title, one, way) for one in solvers]
+        used = {name: moved(runs, title, name) for name in names}
+        before = {name: len(runs.points(name).ended()) for name in names}
+        still = [
+            f"none of the {before[name]} converged runs of {name} has left its random start"
+            for name in names
+            if before[name] and not len(used[name])
+        ]
+        if still:
+            return Finding(None, "; ".join(still)).on(*names)
+        piece = f"{title}: {beside}"
+        merged = beside and isinstance(runs.piece(piece), Merges)
+        references = [runs[piece] if merged else runs.points(piece)] if beside else []
+        said = tuple(solvers) if len(solvers) > 1 else solvers[0]
+        return ask(*used.values(), *references, said, **options).on(*names)
+
+    return answer
+
+
+Losses = Mapping[str, Array]
+"""The best loss of every solver, in bits, at the parameters at which all have a converged run."""
+
+
+def are_comparable(losses: Losses) -> Finding:
+    """Whether the best losses of some solvers agree, in the median over parameters, to `COMPARABLE` bits."""
+    spread = np.ptp([*losses.values()], axis=0)
+    if not len(spread):
+        return Finding(None, "no parameter at which all of them have a converged run")
+    middle = float(np.median(spread))
+    return Finding(
+        middle <= COMPARABLE,
+        f"the best losses of {', '.join(losses)} differ by {middle:.4f} bits in the median over {len(spread)} parameters, "
+        f"{spread.max():.4f} at most",
+    )
+
+
+def is_best(losses: Losses, solver: str) -> Finding:
+    """Whether a solver has a lower best loss than each other at more parameters than chance would give (sign test, 5%)."""
+    said, answers = [], []
+    for other in (one for one in losses if one != solver):
+        gaps = losses[other] - losses[solver]
+        wins, defeats = int((gaps > TIE).sum()), int((gaps < -TIE).sum())
+        said.append(f"{solver} is lower than {other} at {wins} of {len(gaps)} parameters, higher at {defeats}")
+        clear = wins + defeats > 0 and binomtest(wins, wins + defeats).pvalue < 0.05
+        answers.append(wins > defeats if clear else None)
+    return Finding(all_of(answers) if len(losses[solver]) else None, "; ".join(said))
+
+
+def is_lower_somewhere(losses: Losses, solver: str, other: str) -> Finding:
+    """Whether one solver's best loss is below another's at some parameter."""
+    gaps = losses[other] - losses[solver]
+    wins = gaps[gaps > TIE]
+    return Finding(
+        len(wins) > 0 if len(gaps) else None,
+        f"{solver} has a lower loss than {other} at {len(wins)} of {len(gaps)} parameters, by up to {wins.max(initial=0.0):.4f} bits",
+    )
+
+
+def asked_of_losses(
+    ask: Callable[..., Finding], title: str, solvers: Sequence[str], *chosen: str
+) -> Callable[[Runs, str], Finding]:
+    """The same of the best losses of some solvers, and of the names of those ``chosen``."""
+
+    def answer(runs: Runs, way: str) -> Finding:
+        names = [run_of(title, one, way) for one in solvers]
+        best = [runs.points(name).ended().best() for name in names]
+        held = [dict(zip(one.parameter.tolist(), one.loss.tolist(), strict=True)) for one in best]
+        at = [parameter for parameter in held[0] if all(parameter in one for one in held)]
+        losses = {solver: np.array([one[g] for g in at]) for solver, one in zip(solvers, held, strict=True)}
+        return ask(losses, *chosen).on(*names)
+
+    return answer
+
+
+def stuck_on(
+    runs: Runs, way: str, plane: Plane, solver: str, low: float, high: float, others: tuple[str, ...] = ()
+) -> Finding:
+    """Whether one solver is off the frontier in an interval where others are on it."""
+    proven = f"{plane.title}: certified"
+    found = [
+        stuck(runs.points(plane.run(one, way)), runs.points(proven), plane.family, one, low, high)
+        for one in (solver, *others)
+    ]
+    answers = [one.holds for one in found]
+    holds = None if None in answers else answers[0] and not any(answers[1:])
+    return Finding(holds, "; ".join(one.said for one in found)).on(plane.run(solver, way), proven)

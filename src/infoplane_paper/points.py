@@ -50,11 +50,6 @@ class Points:
     def __len__(self) -> int:
         return len(self.parameter)
 
-    @classmethod
-    def from_columns(cls, columns: Arrays) -> Points:
-        """From arrays by the names of the columns."""
-        return cls(**{field.name: columns[field.name] for field in fields(cls)})
-
     def columns(self) -> Arrays:
         """Arrays by the names of the columns."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -73,11 +68,8 @@ class Points:
 
     def best(self) -> Points:
         """The run with the lowest loss of every parameter."""
-        rows = [
-            min(np.flatnonzero(self.parameter == parameter), key=lambda row: self.loss[row])
-            for parameter in np.unique(self.parameter)
-        ]
-        return self.where(np.array(rows, dtype=int))
+        order = np.lexsort((self.loss, self.parameter))
+        return self.where(order[np.unique(self.parameter[order], return_index=True)[1]])
 
     def between(self, low: float, high: float) -> Points:
         """The runs with I(X;Z) in [low, high] bits."""
@@ -96,25 +88,15 @@ def least_leakage(ixz: Array, iyz: Array, utility: Array) -> Array:
     return found
 
 
-def leakage_bound(certified: Points, utility: Array) -> Array:
-    """The largest (u + LB) / beta: no encoder of utility u leaks less."""
-    lines = (utility[:, None] + certified.lower_bound) / certified.parameter
-    found: Array = np.maximum(lines.max(axis=1), 0.0)
-    return found
-
-
-def relevance_bound(certified: Points, complexity: Array) -> Array:
-    """The least gamma u - LB: no encoder of complexity u has more relevance."""
-    lines = complexity[:, None] * certified.parameter - certified.lower_bound
-    found: Array = lines.min(axis=1)
-    return found
-
-
 def excess(points: Points, certified: Points, family: str) -> Array:
-    """Bits of I(Y;Z) between each point and the proven bound at its own I(X;Z); 0 on the frontier."""
-    if family == "funnel":
-        return points.iyz - leakage_bound(certified, points.ixz)
-    return relevance_bound(certified, points.ixz) - points.iyz
+    """Bits of I(Y;Z) between each point and the proven bound at its own I(X;Z), as said above; 0 on the frontier."""
+    u, parameter, bound = points.ixz[:, None], certified.parameter, certified.lower_bound
+    found: Array = (
+        points.iyz - np.maximum(((u + bound) / parameter).max(axis=1), 0.0)
+        if family == "funnel"
+        else (u * parameter - bound).min(axis=1) - points.iyz
+    )
+    return found
 
 
 def optimum(certified: Points, parameter: float) -> tuple[float, float]:

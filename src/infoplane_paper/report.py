@@ -6,8 +6,6 @@ It is a list of blocks, each as Markdown and as HTML; the HTML is one self-conta
 from __future__ import annotations
 
 import base64
-import csv
-import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,16 +14,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 import infoplane as ip
 
-from .drawing import Drawing, Row
+from .drawing import Drawing
 from .pieces import Certified, Sweep
-from .points import Array, Points
+from .points import Array
 from .reproduction import JudgedFigure, keep, kept, rows_of, scale_of, write_whole
-from .runs import SEPARATOR
 from .settings import OPEN, SEED, Open, Scale
-from .verdict import Figure, Outcome, Verdict, counted, outcome
+from .verdict import SEPARATOR, Figure, Outcome, Verdict, counted, outcome
 
 
 class Block(NamedTuple):
@@ -213,12 +211,13 @@ SHOWN_ROWS = 60
 
 def write_figure(judged: JudgedFigure, out: Path) -> None:
     """Write the picture and the table of one figure."""
-    name = judged.figure.name
-    draw, redraw = judged.figure.draw, judged.figure.redraw
-    drawing = redraw(judged.rows) if redraw is not None else draw(judged.runs) if draw is not None else None
-    if drawing is not None:
-        _save(drawing, out / f"{name}.png")
-    write_whole(out / f"{name}.csv", lambda file: file.write(_csv(judged.rows).encode()))
+    figure = judged.figure
+    if figure.redraw is not None:
+        _save(figure.redraw(judged.rows), out / f"{figure.name}.png")
+    elif figure.draw is not None:
+        _save(figure.draw(judged.runs), out / f"{figure.name}.png")
+    table = pd.DataFrame(judged.rows)
+    write_whole(out / f"{figure.name}.csv", lambda file: table.to_csv(file, index=False, float_format="%.6g"))
 
 
 def write_report(figures: Sequence[JudgedFigure], scale: Scale, out: Path) -> None:
@@ -280,28 +279,26 @@ NEAR = 1e-4
 
 def _where_the_papers_rule_stops(figures: Sequence[JudgedFigure]) -> str:
     """Where the runs that ended by the paper's stopping rule are: how stationary, and how far above the proven optimum."""
-    runs = 0
+    total = 0
     residuals: list[Array] = [np.empty(0)]
     gaps: list[Array] = [np.empty(0)]
-    for judged in figures:
-        certified = {
-            (piece.joint, piece.family): judged.runs.points(name)
-            for name, piece in judged.runs.pieces.items()
-            if isinstance(piece, Certified)
-        }
-        for name, piece in judged.runs.pieces.items():
+    for runs in (judged.runs for judged in figures):
+        known = {(one.joint, one.family): name for name, one in runs.pieces.items() if isinstance(one, Certified)}
+        for name, piece in runs.pieces.items():
             if not isinstance(piece, Sweep) or piece.method.kind != "gradient" or SEPARATOR in name:
                 continue
-            points = judged.runs.points(name)
-            ended = points.ended()
-            runs += len(points)
+            ended = runs.points(name).ended()
+            total += len(runs.points(name))
             residuals.append(ended.stationarity)
-            if (piece.joint, piece.family) in certified:
-                gaps.append(_gaps(ended, certified[piece.joint, piece.family]))
+            if (piece.joint, piece.family) in known:
+                proven = runs.points(known[piece.joint, piece.family])
+                row = np.abs(ended.parameter[:, None] - proven.parameter).argmin(axis=1)
+                same = np.isclose(ended.parameter, proven.parameter[row])
+                gaps.append((ended.loss - proven.lower_bound[row])[same])
     residual, gap = np.concatenate(residuals), np.concatenate(gaps)
     sentence = (
         "The recursion is the same in all ways: where their answers differ, the argmin and the stopping rule do, which the authors "
-        f"themselves call open to improvement. Of {runs:,} runs with the paper's step, {len(residual):,} ended by its rule, "
+        f"themselves call open to improvement. Of {total:,} runs with the paper's step, {len(residual):,} ended by its rule, "
         "a small |Ap - Bq|."
     )
     if len(residual) and len(gap):
@@ -311,15 +308,6 @@ def _where_the_papers_rule_stops(figures: Sequence[JudgedFigure]) -> str:
             f"{float((gap <= NEAR).mean()):.1%}."
         )
     return sentence
-
-
-def _gaps(points: Points, certified: Points) -> Array:
-    """Bits between each run and the proven lower bound at its parameter, for the runs whose parameter has one."""
-    apart = np.abs(points.parameter[:, None] - certified.parameter)
-    row = apart.argmin(axis=1)
-    proven = np.isclose(points.parameter, certified.parameter[row])
-    found: Array = (points.loss - certified.lower_bound[row])[proven]
-    return found
 
 
 def _quantiles(values: Array) -> str:
@@ -406,10 +394,3 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return "" if math.isnan(value) else f"{value:.6g}"
     return str(value)
-
-
-def _csv(rows: Sequence[Row]) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerows([list(row) for row in rows[:1]] + [[_cell(value) for value in row.values()] for row in rows])
-    return buffer.getvalue()

@@ -12,7 +12,6 @@ slow to read. What it would gain, resuming within a piece, matters little: most 
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import os
@@ -25,15 +24,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import pandas as pd
 
 import infoplane as ip
 
 from .drawing import Row
 from .pieces import Piece
 from .points import Arrays
-from .runs import Runs
 from .settings import Scale
-from .verdict import Claim, Figure, Finding, Verdict, judge
+from .verdict import Claim, Figure, Finding, Runs, Verdict, judge
 
 FORMAT = 3
 """Of the files: 3 since a trajectory no longer says whether it converged."""
@@ -129,13 +128,11 @@ class Reproduction:
     def judged(self, figure: Figure) -> JudgedFigure:
         """A figure whose pieces are finished, with its table and a verdict on every claim."""
         pieces = {piece.name: piece for piece in figure.pieces(self.scale)}
-        arrays = {}
-        for name, piece in pieces.items():
-            found = self._load(piece)
+        arrays = {name: self._load(piece) for name, piece in pieces.items()}
+        for name, found in arrays.items():
             if found is None:
                 raise LookupError(f"{figure.name}: the piece {name!r} was not run.")
-            arrays[name] = found
-        runs = Runs(pieces, arrays)
+        runs = Runs(pieces, {name: found for name, found in arrays.items() if found is not None})
         return JudgedFigure(figure, runs, figure.table(runs), [judge(claim, runs) for claim in figure.claims])
 
     def _load(self, piece: Piece) -> Arrays | None:
@@ -150,53 +147,43 @@ FILE = "findings.json"
 
 def keep(verdicts: Mapping[str, Iterable[Verdict]], scale: str, out: Path) -> None:
     """Write the answers to all claims, by figure; those of other figures that the folder has, at the same scale, stay."""
-    others: dict[str, Any] = {}
-    if (out / FILE).is_file() and scale_of(out) == scale:
-        others = json.loads((out / FILE).read_text())["figures"]
+    others = _stored(out)["figures"] if (out / FILE).is_file() and scale_of(out) == scale else {}
+
+    def plain(findings: Mapping[str, Finding]) -> dict[str, Any]:
+        return {way: {"holds": one.holds, "said": one.said} for way, one in findings.items()}
+
     said = others | {
-        figure: {one.claim.key: {"ways": _plain(one.findings), "varied": _plain(one.varied)} for one in found}
+        figure: {one.claim.key: {"ways": plain(one.findings), "varied": plain(one.varied)} for one in found}
         for figure, found in verdicts.items()
     }
     text = json.dumps({"scale": scale, "figures": said}, indent=1, ensure_ascii=False)
     write_whole(out / FILE, lambda file: file.write(text.encode()))
 
 
-def _plain(findings: Mapping[str, Finding]) -> dict[str, Any]:
-    return {way: {"holds": one.holds, "said": one.said} for way, one in findings.items()}
-
-
 def kept(figures: Iterable[Figure], out: Path) -> dict[str, list[Verdict]]:
     """The verdicts of the figures that a folder has answers for; a claim that was not asked then is left out."""
-    stored = json.loads((out / FILE).read_text())["figures"]
+    stored = _stored(out)["figures"]
+
+    def verdict(claim: Claim, answers: Mapping[str, Any]) -> Verdict:
+        ways, varied = ({name: Finding(**one) for name, one in answers[part].items()} for part in ("ways", "varied"))
+        return Verdict(claim, ways, varied)
+
     return {
-        figure.name: [
-            _verdict(one, stored[figure.name][one.key]) for one in figure.claims if one.key in stored[figure.name]
-        ]
+        figure.name: [verdict(one, answers[one.key]) for one in figure.claims if one.key in answers]
         for figure in figures
-        if figure.name in stored
+        if (answers := stored.get(figure.name)) is not None
     }
-
-
-def _verdict(claim: Claim, answers: Mapping[str, Any]) -> Verdict:
-    ways, varied = (
-        {name: Finding(one["holds"], one["said"]) for name, one in answers[part].items()} for part in ("ways", "varied")
-    )
-    return Verdict(claim, ways, varied)
 
 
 def scale_of(out: Path) -> str:
     """At which scale the answers were found."""
-    return str(json.loads((out / FILE).read_text())["scale"])
+    return str(_stored(out)["scale"])
+
+
+def _stored(out: Path) -> Any:
+    return json.loads((out / FILE).read_text())
 
 
 def rows_of(figure: str, out: Path) -> list[Row]:
     """The table of a figure, numbers as numbers."""
-    with open(out / f"{figure}.csv", newline="") as file:
-        return [{name: _number(cell) for name, cell in row.items()} for row in csv.DictReader(file)]
-
-
-def _number(cell: str) -> Any:
-    try:
-        return float(cell) if cell else float("nan")
-    except ValueError:
-        return cell
+    return pd.read_csv(out / f"{figure}.csv").to_dict("records")  # type: ignore[return-value]

@@ -188,13 +188,10 @@ class Scale:
     sensitivity: bool
     """Whether the settings that the paper leaves open are varied."""
 
-    def grid(self, low: float, high: float, points: int, joint: str) -> tuple[float, ...]:
-        """A geometric grid with the paper's number of points, or as many as the scale allows."""
-        return tuple(float(value) for value in np.geomspace(low, high, self._points(points, joint)))
-
-    def fine(self, low: float, high: float, points: int, joint: str) -> tuple[float, ...]:
-        """The same grid with three more points in every gap: the more certified parameters, the tighter the bound on the frontier."""
-        return tuple(float(value) for value in np.geomspace(low, high, 4 * (self._points(points, joint) - 1) + 1))
+    def grid(self, low: float, high: float, points: int, joint: str, *, fine: bool = False) -> tuple[float, ...]:
+        """A geometric grid with the paper's number of points, or as many as the scale allows; ``fine``: with three more in every gap."""
+        n = min(points, self.heart if joint == "heart" else self.points)
+        return tuple(np.geomspace(low, high, 4 * n - 3 if fine else n).tolist())
 
     def within(self, kind: str, joint: str, exact: int = SHORT_LIMIT) -> int:
         """Iteration limit of one way of running on one joint; at most ``exact`` for our steps at the paper's c."""
@@ -202,9 +199,6 @@ class Scale:
             return self.limit
         usual = self.heart_limit if joint == "heart" else self.gradient_limit if kind == "gradient" else self.limit
         return min(usual, exact) if kind == "majorise" else usual
-
-    def _points(self, points: int, joint: str) -> int:
-        return min(points, self.heart if joint == "heart" else self.points)
 
     def some(self, values: tuple[float, ...]) -> tuple[float, ...]:
         """As many of the values as the scale allows penalties, evenly chosen, the first and last included."""

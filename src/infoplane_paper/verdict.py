@@ -5,30 +5,124 @@
 | not reproduced by us | the authors' way does not show it here: its runs stop elsewhere, or never leave their start |
 | false by theorem | it contradicts a theorem, the paper's own or one of docs/explanation/theory.md; no run is needed |
 | undecidable | no run that we could make decides it, or the statement leaves open what it is about |
+
+Questions are put to `Runs`: the numbers of a figure's pieces by name, as chosen or under another value of a setting that the paper leaves
+open.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 
 from .drawing import Drawing, Row
-from .methods import WAYS
-from .pieces import Piece
-from .runs import Runs
+from .pieces import SMOOTHED, WAYS, Certified, Merges, Piece, Private, Starts, Sweep
+from .points import Arrays, Points
 from .settings import Scale
 
+QUARTER = "a quarter of the iteration limit"
+"""Needs no runs of its own: those that took longer count as divergent."""
 
-class Judgement(Enum):
-    """What the runs say of a claim in one way of running, or in several."""
+SEPARATOR = " | "
+"""Between a piece's name and the setting that is varied in it."""
 
-    HOLDS = "holds"
-    HOLDS_WITH_SOME = "holds with"
-    DOES_NOT_HOLD = "does not hold"
-    UNDECIDED = "not decided by these runs"
-    NOT_ASKED = "not asked"
+SMOOTHING = "smoothing on probabilities"
+
+SCRIPTS_ORDER = "the order of the published scripts"
+"""The variational formulations in the order of Solver I."""
+
+
+def varied(name: str, setting: str) -> str:
+    """The name of a piece that is run under another setting."""
+    return f"{name}{SEPARATOR}{setting}"
+
+
+def with_other_settings(
+    pieces: Sequence[Piece], scale: Scale, trials: int, *, penalties: bool = False, clusters: Sequence[int] = ()
+) -> list[Piece]:
+    """The gradient sweeps among the pieces again under other settings; on the heart data also the references, smoothed in the other way.
+
+    ``penalties``: the paper does not give c, so it is varied too. ``clusters``: other numbers of clusters.
+    """
+    if not scale.sensitivity:
+        return []
+    found: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, Sweep) and piece.method.kind == "gradient":
+            fewer = replace(piece, trials=min(trials, piece.trials))
+            others = _others(fewer, penalties, clusters)
+            found += [replace(one, name=varied(piece.name, setting)) for setting, one in others]
+        elif isinstance(piece, Certified | Merges | Private | Starts) and piece.joint == "heart":
+            found.append(replace(piece, name=varied(piece.name, SMOOTHING), joint=SMOOTHED))
+    return found
+
+
+def _others(sweep: Sweep, penalties: bool, clusters: Sequence[int]) -> Iterator[tuple[str, Sweep]]:
+    method = sweep.method
+    for step in (1.0, 0.001):
+        yield f"first step {step:g}", replace(sweep, method=replace(method, first_step=step))
+    for factor in (0.25, 4.0) if penalties else ():
+        yield f"{factor:g} times c", replace(sweep, method=replace(method, penalty=factor * method.penalty))
+    yield "near-deterministic starts", replace(sweep, init="near-deterministic")
+    for count in clusters:
+        yield f"|Z| = {count}", replace(sweep, clusters=count)
+    if method.solver.endswith("v"):
+        yield SCRIPTS_ORDER, replace(sweep, method=replace(method, order="I"))
+    if sweep.joint == "heart":
+        yield SMOOTHING, replace(sweep, joint=SMOOTHED)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What a figure is drawn from and its claims are judged by."""
+
+    pieces: Mapping[str, Piece]
+    arrays: Mapping[str, Arrays]
+    setting: str | None = None
+    """The open setting that is varied; None for the values chosen."""
+
+    @cached_property
+    def settings(self) -> list[str]:
+        """The settings that were varied in this figure."""
+        found = dict.fromkeys(name.partition(SEPARATOR)[2] for name in self.pieces if SEPARATOR in name)
+        return [QUARTER, *found] if found else []
+
+    def under(self, setting: str) -> Runs:
+        """The same figure; where a piece was also run under that setting, the name of the piece gives those numbers."""
+        return replace(self, setting=setting)
+
+    def _name(self, name: str) -> str:
+        other = varied(name, self.setting or "")
+        return other if other in self.pieces else name
+
+    def piece(self, name: str) -> Piece:
+        """The description of a piece."""
+        return self.pieces[self._name(name)]
+
+    def __getitem__(self, name: str) -> Arrays:
+        """The numbers of a piece."""
+        return self.arrays[self._name(name)]
+
+    def points(self, name: str) -> Points:
+        """The runs of a sweep, or of a certified one."""
+        points, piece = Points(**self[name]), self.piece(name)
+        if self.setting == QUARTER and isinstance(piece, Sweep):
+            return points.within(piece.method.max_iter / 4)
+        return points
+
+
+class RunWhenAsked(dict[str, Arrays]):
+    """The numbers of pieces by name; a piece is run when its numbers are asked for."""
+
+    def __init__(self, pieces: Mapping[str, Piece]) -> None:
+        self.pieces = pieces
+
+    def __missing__(self, name: str) -> Arrays:
+        self[name] = self.pieces[name].run()
+        return self[name]
 
 
 @dataclass(frozen=True)
@@ -101,6 +195,10 @@ class Figure:
     """The picture from the table alone, where it does; every figure has one of the two."""
 
 
+SAYS = {True: "holds", False: "does not hold", None: "not decided by these runs"}
+"""What runs say of a claim."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """A claim with its answers."""
@@ -116,41 +214,29 @@ class Verdict:
         return next(iter(self.findings.values()))
 
     @property
-    def paper(self) -> Judgement:
-        """What the runs in the paper's own way say: the headline."""
-        return _judgement([self.first.holds])
-
-    @property
     def paper_words(self) -> str:
-        """The same as a reader sees it, with the open settings under which a claim that holds does not, or one holds that does not.
+        """What the runs in the paper's way say, and the open settings under which what holds does not, or what does not hold does.
 
         What is not decided in the settings chosen is not said to fail because of others.
         """
-        holds = self.paper is Judgement.HOLDS
+        holds = self.first.holds is True
         settings = [setting for setting in self.hangs_on if self.varied[setting].holds is (not holds)]
-        return self.paper.value + (f"; {'not' if holds else 'holds'} with {', '.join(settings)}" if settings else "")
-
-    @property
-    def improved(self) -> Judgement:
-        """What the runs with our improved steps and penalties say."""
-        return _judgement([finding.holds for finding in self._ours.values()])
+        return SAYS[self.first.holds] + (
+            f"; {'not' if holds else 'holds'} with {', '.join(settings)}" if settings else ""
+        )
 
     @property
     def improved_words(self) -> str:
-        """The same as a reader sees it, with the ways of running for which it holds and for which it does not."""
-        if self.improved is not Judgement.HOLDS_WITH_SOME:
-            return str(self.improved.value)
-        others = [("not with", False), ("not decided with", None)]
-        more = [f"; {words} {self._ways(answer)}" for words, answer in others if self._ways(answer)]
-        return f"{self.improved.value} {self._ways(True)}{''.join(more)}"
-
-    @property
-    def _ours(self) -> dict[str, Finding]:
-        """The findings of all ways but the paper's."""
-        return dict(list(self.findings.items())[1:])
-
-    def _ways(self, answer: bool | None) -> str:
-        return ", ".join(self.claim.ways[way] for way, finding in self._ours.items() if finding.holds is answer)
+        """What the runs with our steps and penalties say; if they hold in some ways only, in which, and in which not."""
+        ours = dict(list(self.findings.items())[1:])
+        answers = {finding.holds for finding in ours.values()}
+        if True not in answers or len(answers) == 1:
+            return SAYS[all_of([*answers])] if answers else "not asked"
+        said = []
+        for words, answer in (("holds with", True), ("not with", False), ("not decided with", None)):
+            ways = [self.claim.ways[way] for way, finding in ours.items() if finding.holds is answer]
+            said += [f"{words} {', '.join(ways)}"] if ways else []
+        return "; ".join(said)
 
     @property
     def hangs_on(self) -> list[str]:
@@ -161,15 +247,6 @@ class Verdict:
 def all_of(answers: Sequence[bool | None]) -> bool | None:
     """One no decides, and so do all yes; else it is open."""
     return False if False in answers else None if None in answers else True
-
-
-def _judgement(answers: Sequence[bool | None]) -> Judgement:
-    """All yes: HOLDS. Some yes: HOLDS_WITH_SOME. No yes: one no decides."""
-    if not answers:
-        return Judgement.NOT_ASKED
-    if True in answers:
-        return Judgement.HOLDS if set(answers) == {True} else Judgement.HOLDS_WITH_SOME
-    return Judgement.DOES_NOT_HOLD if False in answers else Judgement.UNDECIDED
 
 
 def judge(claim: Claim, runs: Runs) -> Verdict:

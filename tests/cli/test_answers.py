@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
-from infoplane.storage.reader import read_store
+from infoplane.storage.store import read_store
 from infoplane.sweep import engine
 from sweeping import assert_same_runs
 

@@ -10,7 +10,7 @@ import pytest
 import infoplane as ip
 from infoplane.cli import options
 from infoplane.problem import FAMILIES
-from infoplane.runtime import threads
+from infoplane.runtime import budget
 from infoplane.solvers import registry
 from infoplane.solvers.job import ProofOptions
 
@@ -94,8 +94,8 @@ def test_threads_are_those_asked_for_while_the_command_runs(run, tmp_path, monke
     (tmp_path / "systems.csv").write_text("x,z\n" + "".join(f"{x},{x % 2}\n" for x in range(3)))
     ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2], "ib-1", starts=2, rng=0, store="runs.db")
     with_cores(1)
-    asked, pools = threads.cores, []
-    monkeypatch.setattr(threads, "cores", lambda: pools.append(asked()) or pools[-1])
+    asked, pools = budget.cores, []
+    monkeypatch.setattr(budget, "cores", lambda: pools.append(asked()) or pools[-1])
     said = run(*arguments, "--threads", "3")
     assert said.code == 0, said.err
     assert set(pools) <= {3}

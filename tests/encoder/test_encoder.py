@@ -23,8 +23,7 @@ from infoplane.encoder.encoder import (
     told,
 )
 from infoplane.information import mutual_information
-from infoplane.results import Status
-from infoplane.solution import Residuals, Solution
+from infoplane.solution import Residuals, Solution, Status
 
 
 @settings(max_examples=60, deadline=None)

@@ -14,7 +14,7 @@ import verify
 from infoplane.frontier.geometry import FrontierPoint
 from infoplane.frontier.target import chord_parameter, mixed_encoder, vertices
 from infoplane.information import bits
-from infoplane.results import Status
+from infoplane.solution import Status
 from made_up import run_of
 
 MET = 1e-6

@@ -11,10 +11,10 @@ import numpy as np
 import infoplane as ip
 import verify
 from box_search import posteriors, values
-from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.certificate.bottleneck import Partition
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
-from infoplane.posterior.mixture import Mixture, dual_of
+from infoplane.posterior.form import Mixture, dual_of
 
 from .calls import Broken
 

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 import infoplane as ip
 from infoplane.cli.app import infoplane
-from infoplane.storage.reader import read_store, store_status
+from infoplane.storage.store import read_store, store_status
 
 from .calls import Broken
 

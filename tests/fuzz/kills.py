@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.storage.reader import read_store
+from infoplane.storage.store import read_store
 from sweeping import assert_same_runs
 
 from .calls import Broken

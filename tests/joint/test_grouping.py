@@ -36,8 +36,8 @@ def test_planted_groups_are_found(groups):
 def test_a_heaviest_letter_that_says_what_all_say_does_not_end_the_cutting(kept_sparse, monkeypatch):
     """p(y|x) of the heaviest is p(y): the others are told apart all the same."""
     table = np.array([[4.0, 4.0], [2.0, 1.0], [1.0, 2.0], [3.0, 1.0], [1.0, 3.0]])
-    monkeypatch.setattr("infoplane.joint.joint.SPARSE_CELLS", 1)
-    monkeypatch.setattr("infoplane.joint.joint.SPARSE_SHARE", 1.0)
+    monkeypatch.setattr("infoplane.joint.tables.SPARSE_CELLS", 1)
+    monkeypatch.setattr("infoplane.joint.tables.SPARSE_SHARE", 1.0)
     support = Support(ip.Joint.from_counts(sparse.csr_array(table) if kept_sparse else table))
     assert support.sparse is kept_sparse
     labels = grouped(support, 2)
@@ -63,8 +63,8 @@ def test_sparse_rows_give_the_groups_of_the_dense_table(monkeypatch):
     joint, _ = planted(300, 12, np.random.default_rng(3))
     counts = np.where(np.asarray(joint.p_xy) > 1e-5, joint.p_xy, 0.0)
     dense = ip.Joint.from_counts(counts)
-    monkeypatch.setattr("infoplane.joint.joint.SPARSE_CELLS", 1)
-    monkeypatch.setattr("infoplane.joint.joint.SPARSE_SHARE", 1.0)
+    monkeypatch.setattr("infoplane.joint.tables.SPARSE_CELLS", 1)
+    monkeypatch.setattr("infoplane.joint.tables.SPARSE_SHARE", 1.0)
     thin = Support(ip.Joint.from_counts(sparse.csr_array(counts)))
     assert thin.sparse
     np.testing.assert_array_equal(grouped(thin, 12), grouped(Support(dense), 12))

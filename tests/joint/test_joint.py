@@ -14,6 +14,7 @@ from scipy import sparse
 import verify
 from infoplane.errors import InvalidJointError
 from infoplane.joint import joint as module
+from infoplane.joint import tables
 from infoplane.joint.joint import Joint, Support
 from records import ROWS
 from strategies import joints
@@ -374,8 +375,8 @@ def test_sparse_rows_hold_the_dense_table(joint):
 def test_a_large_and_empty_joint_stays_sparse_and_has_no_dense_table(monkeypatch):
     small = sparse.csr_array(np.eye(20) / 20)
     assert not Support(Joint.from_matrix(small)).sparse
-    monkeypatch.setattr(module, "SPARSE_CELLS", 400)
-    monkeypatch.setattr(module, "LARGEST_TABLE", 399)
+    monkeypatch.setattr(tables, "SPARSE_CELLS", 400)
+    monkeypatch.setattr(tables, "LARGEST_TABLE", 399)
     support = Support(Joint.from_matrix(small))
     assert support.sparse
     assert not Support(Joint.from_matrix(small.toarray())).sparse

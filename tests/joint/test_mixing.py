@@ -8,7 +8,6 @@ import infoplane as ip
 import verify
 from infoplane.errors import InvalidJointError, InvalidOptionError
 from infoplane.joint.joint import Joint
-from infoplane.joint.mixing import target_informations
 
 
 def targets(rng, letters=6, sizes=(2, 3, 4)):
@@ -30,8 +29,8 @@ def test_the_information_of_a_mixture_is_the_weighted_sum(seed):
     each = [verify.mutual_informations(joint.p_xy, W)[1] for joint in joints]
     theta = weights / weights.sum()
     assert ip.information.plane_point(mixed, W).iyz == pytest.approx(float(theta @ each), abs=1e-12)
-    assert list(target_informations(mixed, W).values()) == pytest.approx(each, abs=1e-12)
-    assert list(target_informations(mixed, W)) == ["a", "b", "c"]
+    assert list(mixed.target_informations(W).values()) == pytest.approx(each, abs=1e-12)
+    assert list(mixed.target_informations(W)) == ["a", "b", "c"]
     assert mixed.records is None
 
 

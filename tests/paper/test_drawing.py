@@ -9,7 +9,7 @@ import infoplane as ip
 from infoplane.information import plane_point
 from infoplane_paper import drawing
 from infoplane_paper.drawing import close_up, legend, logarithmic, panels
-from infoplane_paper.figures.bottleneck_heart import PLANE
+from infoplane_paper.figures.planes import HEART
 
 pytest.importorskip("matplotlib")
 
@@ -77,7 +77,7 @@ def test_a_panel_per_solver_over_the_frontier(monkeypatch):
         {"runs": "heart: ib-1v, auto", "ixz_bits": float("nan"), "iyz_bits": float("nan")},
         {"runs": "heart: blahut-arimoto", "ixz_bits": 0.6, "iyz_bits": 0.3},
     ]
-    figure = drawing.draw_multiples(rows, [PLANE])
+    figure = drawing.draw_multiples(rows, [HEART])
     ours, baseline = figure.axes
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "proven: never crossed",

@@ -36,4 +36,3 @@ def test_points_views():
     np.testing.assert_array_equal(points.between(1.5, 2.5).ixz, [2])
     slow = Points(**{**points.columns(), "iterations": np.array([10.0, 10.0, 200.0])})
     np.testing.assert_array_equal(slow.within(100).converged, [1, 0, 0])
-    assert Points.from_columns(points.columns()).columns().keys() == points.columns().keys()

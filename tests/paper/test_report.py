@@ -24,9 +24,8 @@ from infoplane_paper.report import (
     text,
 )
 from infoplane_paper.reproduction import JudgedFigure, kept
-from infoplane_paper.runs import Runs, RunWhenAsked
 from infoplane_paper.settings import FULL, OPEN, QUICK, SCALES
-from infoplane_paper.verdict import Finding, Outcome, Verdict, counted, judge
+from infoplane_paper.verdict import Finding, Outcome, Runs, RunWhenAsked, Verdict, counted, judge
 from tiny import TINY, repeated
 
 
@@ -82,9 +81,8 @@ def test_the_report_has_every_claim_with_its_numbers(whole):
     for one in judged.values():
         for verdict in one.verdicts:
             assert verdict.claim.text in text
-            assert (
-                f"In the authors' way: {verdict.paper.value}. In our improved ways: {verdict.improved_words}." in text
-            )
+            said = f"In the authors' way: {verdict.paper_words}. In our improved ways: {verdict.improved_words}."
+            assert said in text
             for finding in verdict.findings.values():
                 assert isinstance(finding, Finding)
                 assert finding.said in text

@@ -21,8 +21,8 @@ def test_finished_pieces_are_neither_run_nor_read_again(whole, monkeypatch):
     monkeypatch.setattr(Folder, "load", lambda folder, piece: read.append(piece) or load(folder, piece))
     assert all(job.done for job in again.jobs())
     for name, figure in FIGURES.items():
-        assert [verdict.paper for verdict in again.judged(figure).verdicts] == [
-            verdict.paper for verdict in judged[name].verdicts
+        assert [one.paper_words for one in again.judged(figure).verdicts] == [
+            one.paper_words for one in judged[name].verdicts
         ]
     assert len(read) == len(set(read)) == len(again.jobs())
 

@@ -3,10 +3,23 @@
 import numpy as np
 import pytest
 
-from infoplane_paper import Outcome, outcome
-from infoplane_paper.pieces import Merges
-from infoplane_paper.runs import QUARTER, Runs, varied
-from infoplane_paper.verdict import Claim, Finding, Judgement, Verdict, counted, judge
+import infoplane as ip
+from infoplane_paper import FIGURES, Outcome, outcome
+from infoplane_paper.pieces import SMOOTHED, Merges, Sweep, load, load_call
+from infoplane_paper.settings import FULL
+from infoplane_paper.verdict import (
+    QUARTER,
+    SCRIPTS_ORDER,
+    SMOOTHING,
+    Claim,
+    Finding,
+    Runs,
+    Verdict,
+    counted,
+    judge,
+    varied,
+)
+from tiny import made_points, made_runs
 
 WAYS = {"gradient": "gradient steps", "exact": "exact steps", "auto": "automatic c"}
 
@@ -34,8 +47,7 @@ def test_the_papers_way_and_ours_are_judged_apart(answers, paper, improved):
     """What is not decided in the paper's way is never said not to hold because of ours."""
     findings = {way: Finding(answer, "") for way, answer in zip(WAYS, answers, strict=False)}
     verdict = Verdict(claim(None), findings)
-    assert (verdict.paper.value, verdict.improved_words) == (paper, improved)
-    assert verdict.paper in Judgement
+    assert (verdict.paper_words, verdict.improved_words) == (paper, improved)
 
 
 def test_the_papers_way_is_told_with_the_settings_that_turn_it():
@@ -100,3 +112,30 @@ def test_five_verdicts(answers, options, expected):
 
 def test_only_the_papers_claims_count():
     assert counted([made((True,)), made((True,), of_paper=False)]) == {Outcome.REPRODUCED: 1}
+
+
+def test_a_lower_limit_makes_slow_runs_divergent():
+    pieces = {piece.name: piece for piece in FIGURES["bottleneck-planes"].pieces(FULL)}
+    name = "uniform: ib-1, gradient"
+    limit = pieces[name].method.max_iter
+    columns = {one: made_points([0.5, 0.6], [0.1, 0.1], iterations=[10, limit - 1]) for one in pieces}
+    runs = made_runs("bottleneck-planes", columns, FULL)
+    assert runs.points(name).converged.tolist() == [1, 1]
+    assert runs.under(QUARTER).points(name).converged.tolist() == [1, 0]
+    expected = {"first step 1", "first step 0.001", "near-deterministic starts", "|Z| = 2", SCRIPTS_ORDER}
+    assert expected < set(runs.settings)
+    other = runs.under("first step 1").piece(name)
+    assert isinstance(other, Sweep)
+    assert other.method.first_step == 1.0
+    assert runs.under(SCRIPTS_ORDER).piece("uniform: ib-1v, gradient").method.order == "I"
+    assert runs.under(SCRIPTS_ORDER).piece(name).method.order is None
+    assert runs.under("|Z| = 2").piece(name).clusters == 2
+
+
+def test_the_heart_data_smoothed_in_the_other_way_has_its_own_references():
+    pieces = {piece.name: piece for piece in FIGURES["funnel-heart"].pieces(FULL)}
+    assert {pieces[varied(f"heart: {one}", SMOOTHING)].joint for one in ("certified", "starts", "pf-2, gradient")} == {
+        SMOOTHED
+    }
+    assert load(SMOOTHED).mutual_information / np.log(2) == pytest.approx(0.230, abs=5e-4)
+    assert eval(load_call(SMOOTHED), {"ip": ip}).shape == (16, 4)

@@ -148,7 +148,7 @@ def test_the_clock_does_not_count_the_compiler():
 
 PROBE = """
 from infoplane.runtime.compiling import entry
-from infoplane.kernels.common.numerics import safe_log
+from infoplane.kernels.common import safe_log
 
 @entry
 def probe(p):
@@ -192,7 +192,7 @@ def test_machine_code_is_kept_until_a_source_that_it_comes_from_is_edited(tmp_pa
     assert asked(tmp_path) == "0.0 loaded"
 
     # A helper in another file.
-    helper = package / "kernels/common/numerics.py"
+    helper = package / "kernels/common.py"
     text = helper.read_text()
     assert "return math.log(p) if" in text
     helper.write_text(text.replace("return math.log(p) if", "return 7.0 + math.log(p) if"))

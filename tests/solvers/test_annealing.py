@@ -6,7 +6,7 @@ import pytest
 import infoplane as ip
 import verify
 from infoplane.solvers.annealing import Annealing, gamma_of
-from infoplane.solvers.shared.starts import near_identity
+from infoplane.solvers.base import near_identity
 
 HEART = ip.datasets.heart()
 GRID = np.geomspace(0.02, 0.5, 9)

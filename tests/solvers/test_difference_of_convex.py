@@ -4,7 +4,7 @@ import pytest
 import infoplane as ip
 import twins
 from batches import Stepped
-from infoplane.solvers.shared.starts import make_starts, random_encoder, seed_sequence
+from infoplane.solvers.base import make_starts, random_encoder, seed_sequence
 from infoplane.solvers.splitting.block import minimise
 
 

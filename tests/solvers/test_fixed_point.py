@@ -12,7 +12,7 @@ import infoplane as ip
 import verify
 from batches import Stepped, run, starts_of
 from infoplane.joint.joint import Support
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
+from infoplane.solvers.base import make_starts, seed_sequence
 from strategies import joints
 
 HEART = ip.datasets.heart()

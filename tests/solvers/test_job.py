@@ -14,7 +14,7 @@ import infoplane as ip
 import verify
 from batches import job_of, starts_of
 from infoplane.joint.joint import Support
-from infoplane.results import Residuals, Run, Status
+from infoplane.solution import Residuals, Run, Status
 from infoplane.solvers.job import ProofOptions, RunOptions, parameters_of, work_of
 
 HEART = ip.datasets.heart()

@@ -86,9 +86,9 @@ def test_starts_that_all_converge_need_no_programme(monkeypatch, name, gamma):
 
 def test_a_sparse_joint_too_large_for_a_table_is_pooled(monkeypatch):
     expected = ip.solve(HEART, ip.bottleneck(0.1), Pooling(), starts=4, rng=0)
-    monkeypatch.setattr("infoplane.joint.joint.SPARSE_CELLS", 1)
-    monkeypatch.setattr("infoplane.joint.joint.SPARSE_SHARE", 1.0)
-    monkeypatch.setattr("infoplane.joint.joint.LARGEST_TABLE", 10)
+    monkeypatch.setattr("infoplane.joint.tables.SPARSE_CELLS", 1)
+    monkeypatch.setattr("infoplane.joint.tables.SPARSE_SHARE", 1.0)
+    monkeypatch.setattr("infoplane.joint.tables.LARGEST_TABLE", 10)
     joint = ip.Joint.from_matrix(sparse.csr_array(HEART.p_xy))
     found = ip.solve(joint, ip.bottleneck(0.1), Pooling(), starts=4, rng=0)
     assert found.loss == pytest.approx(expected.loss, abs=1e-9)

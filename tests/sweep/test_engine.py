@@ -1,9 +1,13 @@
-"""Engines: chunks grow to their seconds and shrink at the end; processes and a Dask cluster give the same bits, killed workers or not."""
+"""Engines: chunks grow to their seconds and shrink at the end; processes and a Dask cluster give the same bits, killed workers or not.
+
+The tally: counts and best runs, whatever the order in which runs end.
+"""
 
 import dataclasses
 import json
 import multiprocessing
 import os
+import random
 import shutil
 import signal
 import sqlite3
@@ -19,11 +23,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import infoplane as ip
-from infoplane.runtime.threads import cores
+from infoplane.runtime.budget import cores
+from infoplane.solution import Status
 from infoplane.solvers.job import RunOptions
-from infoplane.storage.reader import store_status
+from infoplane.storage.store import RunRecord, store_status
 from infoplane.sweep import engine
-from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, completed, opened
+from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, Tally, completed, opened
 from infoplane.sweep.plan import Chunk, Plan, RootSeed, Unit, identity
 from sweeping import assert_same_runs
 
@@ -313,3 +318,34 @@ def test_a_worker_that_has_an_edited_infoplane_installed_is_refused(tmp_path):
         finally:
             worker.terminate()
             worker.wait()
+
+
+records = st.builds(
+    RunRecord,
+    index=st.just(7),
+    solver=st.integers(0, 1),
+    start=st.integers(0, 10**6),
+    loss=st.sampled_from([0.0, 4e-10, 8e-10, 1.2e-9, 0.5]),
+    ixz=st.just(0.0),
+    iyz=st.just(0.0),
+    status=st.sampled_from([Status.STATIONARY, Status.ITERATION_LIMIT]),
+)
+
+
+@given(runs=st.lists(records, min_size=1, max_size=12, unique_by=lambda one: one.key), seed=st.integers())
+def test_the_best_of_a_tally_is_the_frontiers_whatever_the_order(runs, seed):
+    """Against the rule of `Frontier.best_rows`, spelled out: the lowest; among those within 1e-9, converged ones first."""
+    rows = sorted(runs, key=lambda one: (one.solver, one.start))
+    lowest = min(one.loss for one in rows)
+    near = [one for one in rows if one.loss <= lowest + 1e-9]
+    expected = min(near, key=lambda one: (not one.status.converged, one.loss))
+    tally = Tally()
+    random.Random(seed).shuffle(runs)
+    for one in runs:
+        tally.add(one)
+    assert tally.best(7) == expected
+    assert min(near, key=lambda one: one.loss).key in tally.kept(7)  # the best, should it be proven optimal
+    assert expected.key in tally.kept(7)
+    assert len(tally.kept(7)) <= 4
+    assert (tally.runs, tally.converged) == (len(runs), sum(one.status.converged for one in runs))
+    assert tally.runs_at == {7: len(runs)}

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.runtime.threads import cores
-from infoplane.storage.reader import read_store, store_status
+from infoplane.runtime.budget import cores
+from infoplane.storage.store import read_store, store_status
 from infoplane.sweep.engine import AHEAD
 from sweeping import assert_same_runs
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.frontier.geometry import Line
-from infoplane.storage.reader import read_store, store_status
+from infoplane.storage.store import read_store, store_status
 from infoplane.sweep.grid import FINEST, KEPT, enclosing, inserted, natural_range
 from sweeping import Warm, assert_same_runs
 

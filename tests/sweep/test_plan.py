@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.runtime.budget import Budget
-from infoplane.solvers.base import PathSolver
+from infoplane.solvers.base import PathSolver, make_starts
 from infoplane.solvers.job import RunOptions
-from infoplane.solvers.shared.starts import make_starts
 from infoplane.storage.store import contending
 from infoplane.sweep import plan as plans
 from infoplane.sweep.plan import BUDGETS, Chunk, ParameterGrid, Unit, run_chunk

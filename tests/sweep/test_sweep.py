@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from infoplane.errors import InvalidOptionError
-from infoplane.solvers.shared.starts import make_starts, random_encoder
+from infoplane.solvers.base import make_starts, random_encoder
 from infoplane.sweep import engine
 from infoplane.sweep.plan import BUDGETS
 from infoplane.sweep.progress import Bar

@@ -1,7 +1,7 @@
 """`certify`: how far an encoder is from the global optimum, proven.
 
 When rho_z + rho_zx + rho_zy = 0 the Lagrangian is a constant plus the lower convex envelope, at p(x), of one function of the posterior
-p(x|z), and every affine function below that function proves a bound: `bottleneck/` for the bottleneck, `funnel/` for the funnel, `tasks/`
+p(x|z), and every affine function below that function proves a bound: `bottleneck.py` for the bottleneck, `funnel/` for the funnel, `tasks/`
 where one target is kept and another hidden. Where the sum is positive, as of the deterministic and the generalised bottleneck, the problem
 less its multiple of H(Z|X) >= 0 has that form, and its bound holds for both; it is met by deterministic encoders only.
 """
@@ -9,7 +9,7 @@ less its multiple of H(Z|X) >= 0 has that form, and its bound holds for both; it
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -17,11 +17,11 @@ import numpy as np
 
 from ..encoder.encoder import check_encoder
 from ..errors import UnsupportedProblemError
-from ..information import Array
+from ..formatting import counted, html_facts, html_page, rounded
+from ..information import Array, Result
 from ..joint.joint import Joint, Support
 from ..joint.task_joint import TaskJoint
-from ..posterior.form import imbalance, own_multipliers, posteriors, scaled
-from ..posterior.mixture import Mixture, climb, cover, posterior
+from ..posterior.form import Mixture, climb, cover, imbalance, own_multipliers, posterior, posteriors, scaled
 from ..posterior.programme import Programme
 from ..posterior.task_form import TaskForm
 from ..problem import (
@@ -34,16 +34,85 @@ from ..problem import (
     is_task,
     posterior_form_below,
 )
-from ..runtime.budget import Budget
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.budget import Budget, Limits, attended, one_blas_thread
 from ..task_problem import TaskLagrangian
-from .bottleneck.coarsening import prove
-from .bottleneck.proof import Proof
-from .certificate import Certificate, Limits
+from .bottleneck import Proof, prove
 from .challenge import upheld
-from .funnel.gap import proven_bound
+from .funnel.generation import proven_bound
 from .tasks.boxes import Asked, box_bound, search_boxes
 from .tasks.columns import generate_any
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate(Result):
+    """lower_bound <= L(W) for every encoder W of the joint; nats. Its arrays are read-only, and it is equal to itself only.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> joint, problem = ip.datasets.paper_uniform(), ip.bottleneck(0.2)
+    >>> found = ip.certify(joint, problem, ip.solve(joint, problem, rng=0).encoder)
+    >>> found.certified, 0 <= found.gap <= found.tol
+    (True, True)
+    """
+
+    problem: MarkovLagrangian
+    """L."""
+    loss: float
+    """L at the encoder that was judged."""
+    lower_bound: float
+    """No encoder has a smaller L: proven."""
+    tol: float
+    """The gap that counts as certified."""
+    cells: int
+    """Cells opened."""
+    left: int
+    """Cells still open when the search ended; 0 if it ran to its end."""
+    seconds: float
+    """Of the clock."""
+    posterior: Array | None = field(default=None, repr=False)
+    """A distribution p(x|z) that no cluster of the encoder has and that lowers the loss; None if none was met."""
+    multipliers: Array | None = field(default=None, repr=False)
+    """What the bound follows from, as in `Solution`."""
+    limit: str = ""
+    """What ended the search before it had proven all that it was asked for; "" if nothing did, or if it does not say."""
+
+    @property
+    def gap(self) -> float:
+        """Loss - lower_bound: the encoder is at most this far from the global optimum."""
+        return self.loss - self.lower_bound
+
+    @property
+    def certified(self) -> bool:
+        """Gap <= tol."""
+        return self.gap <= self.tol
+
+    def __repr__(self) -> str:
+        said = "certified" if self.certified else "not certified"
+        return (
+            f"Certificate({self.problem.said}: {said}, loss {rounded(self.loss)} nats, lower bound "
+            f"{rounded(self.lower_bound)} nats, gap {self.gap:.1e} nats)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("verdict", f"{'certified' if self.certified else 'not certified'} to {self.tol:.0e} nats"),
+            ("loss", f"{rounded(self.loss, 9)} nats"),
+            ("lower bound of every encoder's loss", f"{rounded(self.lower_bound, 9)} nats"),
+            ("gap", f"{self.gap:.1e} nats"),
+            ("search", f"{counted(self.cells, 'cell')}, {self.left:,} left open, {self.seconds:.2f} s"),
+            *([] if self.certified or not self.limit else [("ended by", self.limit)]),
+        ]
+        return html_page(f"Certificate, {self.problem.said}", html_facts(rows))
+
+    def __str__(self) -> str:
+        said = "certified" if self.certified else "not certified"
+        open_cells = f", {self.left:,} left open" if self.left else ""
+        ended = f"; ended by {self.limit}" if self.limit and not self.certified else ""
+        return (
+            f"{said}: loss {self.loss:.9f}, lower bound {self.lower_bound:.9f}, gap {self.gap:.1e} nats "
+            f"(asked for {self.tol:.0e}); {self.cells:,} cells{open_cells}, {self.seconds:.2f} s{ended}"
+        )
 
 
 class Proven(NamedTuple):

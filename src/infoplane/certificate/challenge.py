@@ -21,9 +21,9 @@ import numpy as np
 
 from ..errors import ContradictionWarning
 from ..information import Array, entr
-from ..kernels.common.numerics import UNIT
+from ..kernels.common import UNIT
 from ..kernels.concentration import concentrate
-from ..posterior.channel import Channel
+from ..posterior.programme import Channel
 
 if TYPE_CHECKING:
     from .tasks.boxes import Asked

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 from click.core import ParameterSource
 
-from ..certificate.certificate import Limits
 from ..certificate.funnel.leakage import CappedFunnel
 from ..datasets import paper_uniform
 from ..frontier.leakage import ConfidentFunnel, funnel_at_leakage, funnel_curve
@@ -21,15 +20,15 @@ from ..information import NATS_PER_BIT, bits
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..problem import funnel
+from ..runtime.budget import Limits
 from ..solvers.job import RunOptions
 from ..sweep.progress import working
 from ..view.drawing import save_figure
 from ..view.pictures import plot_caps
 from . import output
-from .exit_codes import NOT_CONVERGED, Interruption, interruptible
 from .flags import flag_of
-from .inputs import Source
-from .options import check_both
+from .options import Source, check_both
+from .output import NOT_CONVERGED, Interruption, interruptible
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,7 +27,6 @@ from ..errors import InvalidEncoderError
 from ..formatting import label_text
 from ..information import Array, IntArray, PlanePoint, plane_point, rel_entr
 from ..joint.joint import Joint, check_joint
-from ..joint.mixing import roles, target_informations, target_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,7 +128,7 @@ class Cluster(NamedTuple):
 
 def by_mass(joint: Joint, encoder: Array, letters: int, most: int | None = None) -> Iterator[Cluster]:
     """The clusters, largest p(z) first, or the ``most`` largest; each with so many typical letters."""
-    p_z, weights = encoder @ joint.p_x, target_weights(joint)
+    p_z, weights = encoder @ joint.p_x, joint.target_weights
     for z in np.argsort(-p_z, kind="stable")[:most].tolist():
         mass = max(float(p_z[z]), np.finfo(float).tiny)
         yield Cluster(
@@ -249,12 +248,12 @@ class EncoderView:
     @cached_property
     def by_target(self) -> dict[str, float]:
         """I(S_j;Z) by the name of each target of a mixture (`Joint.mixed`); of any other joint I(Y;Z) by the name of Y."""
-        return target_informations(self.joint, self.encoder)
+        return self.joint.target_informations(self.encoder)
 
     @cached_property
     def _tasks(self) -> tuple[float, float]:
         """I(U;Z) of what is kept, and I(S;Z) of what is hidden."""
-        kept, hidden = roles(self.joint)
+        kept, hidden = self.joint.roles()
         return self.by_target[kept.name], self.by_target[hidden.name]
 
     @property

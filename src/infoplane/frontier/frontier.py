@@ -14,9 +14,8 @@ from ..errors import InvalidOptionError, MissingExtraError
 from ..formatting import SHOWN_ROWS, counted, html_image, html_note, html_page, html_table, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
-from ..results import best_of
-from ..sampling.held_out import chance_of
-from ..solution import Solution
+from ..sampling.held_out import LEAST_RECORDS, chance_of
+from ..solution import Solution, best_of
 from ..solvers.job import RunOptions
 from .geometry import BestAnswer, Enclosure, best_answers, enclosure, hides_y, pareto_rows
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..solvers.base import Solver
     from ..sweep.records import Bands
-    from .knee import Suggestion
+    from .summary import Suggestion
     from .transitions import Transition
 
 
@@ -130,7 +129,7 @@ class Frontier:
 
     def to_frame(self, rows: Sequence[int] | None = None) -> pd.DataFrame:
         """A pandas frame with one row per run; units in the column names. Beside a parameter gamma stands beta = 1/gamma."""
-        from .runs_frame import runs_frame
+        from .summary import runs_frame
 
         chosen = range(len(self)) if rows is None else rows
         return runs_frame([(row, self.runs[row]) for row in chosen])
@@ -159,13 +158,15 @@ class Frontier:
 
     def best(self) -> pd.DataFrame:
         """The best encoder of each parameter, as a frame; the index is the row that `encoder` takes, ``found_at`` that run's parameter."""
-        from .runs_frame import runs_frame
+        from .summary import runs_frame
 
         answers = self.best_answers()
         frame = runs_frame([(answer.row, answer.run) for answer in answers])
         frame["found_at"] = [answer.found_at for answer in answers]
-        chance = [chance_of(self.joint, answer.run.encoder if self.hides_y else None) for answer in answers]
-        frame["chance_iyz_bits"] = [math.nan if one is None else bits(one) for one in chance]
+        frame["chance_iyz_bits"] = math.nan
+        if self.joint.counts is not None:
+            chance = [chance_of(self.joint, answer.run.encoder if self.hides_y else None) for answer in answers]
+            frame["chance_iyz_bits"] = [math.nan if one is None else bits(one) for one in chance]
         return frame
 
     def pareto_rows(self) -> list[int]:
@@ -365,9 +366,9 @@ class Frontier:
         by
             ``"held-out"``: five sweeps over the same parameters, each without a fifth of the records, on which its encoders are judged
             (`sweep/records.py`); what it returns then has ``parameter``, ``row`` and the whole ``curve``. ``"knee"``: the point that lies
-            furthest from the chord, for which nothing is solved (`frontier/knee.py`). By default ``"held-out"`` where the joint is made of
-            records, 10 at least, and the problem is no funnel, or ``max_iyz`` is given. Neither suggests a knee where the records support
-            no difference between letters.
+            furthest from the chord, for which nothing is solved (`frontier/summary.py`). By default ``"held-out"`` where the joint is made
+            of records, 10 at least, and the problem is no funnel, or ``max_iyz`` is given. Neither suggests a knee where the records
+            support no difference between letters.
         max_iyz
             Of a funnel: a cap on the leakage, in nats. ``parameter`` is then the boldest whose encoders leak no more than that on held-out
             records, with 95% confidence at each; the curve is their leakage there.
@@ -382,23 +383,25 @@ class Frontier:
         >>> found.parameter in (0.05, 0.1, 0.2), len(found.curve), f.suggest(by="knee").knee is None
         (True, 3, False)
         """
-        from ..sampling.held_out import has_parts
-        from ..sweep.records import chosen
-        from .knee import suggest
+        from .summary import suggest
 
         check_one_of("by", by, ("held-out", "knee", None))
         if max_iyz is not None:
             max_iyz = cap_in_nats("max_iyz", max_iyz)
             if not self.hides_y or by == "knee":
                 raise InvalidOptionError("max_iyz is the cap of a funnel, which held-out records choose by.")
-        can = has_parts(self.joint)
+        can = (self.joint.records or 0) >= LEAST_RECORDS
         if (by == "held-out" or max_iyz is not None) and not can:
             raise InvalidOptionError(
                 "held-out records choose for a joint made of 10 records or more; for others say by='knee'."
             )
         plain = suggest(self.joint, self.best_answers(), self.hides_y, self.caution, notation)
         wanted = by == "held-out" or max_iyz is not None or (by is None and can and not self.hides_y)
-        return chosen(self, plain, notation, rng, max_iyz) if wanted else plain
+        if not wanted:
+            return plain
+        from ..sweep.records import chosen
+
+        return chosen(self, plain, notation, rng, max_iyz)
 
     def report(
         self,

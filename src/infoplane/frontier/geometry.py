@@ -29,13 +29,12 @@ import numpy as np
 
 from ..errors import InvalidOptionError
 from ..formatting import counted
-from ..information import NATS_PER_BIT, Array, entropy, mutual_information
+from ..information import NATS_PER_BIT, Array, Result, entropy, mutual_information
 from ..joint.joint import Support
-from ..kernels.common.numerics import UNIT
+from ..kernels.common import UNIT
 from ..posterior.form import Letters, dobrushin
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel, siblings
-from ..results import STATIONARY_TOL, TIE, Residuals, Result, Status, judge
-from ..solution import Solution
+from ..solution import STATIONARY_TOL, TIE, Residuals, Solution, Status, judge
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -27,10 +27,8 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from scipy import sparse
 
-from ..certificate.certificate import Limits
-from ..certificate.funnel.constrained import ReleasedEncoder
 from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_programme, within
-from ..certificate.funnel.privacy import MAX_BASES, private_encoder, private_release
+from ..certificate.funnel.privacy import MAX_BASES, ReleasedEncoder, private_encoder, private_release
 from ..checks import cap_in_nats, listed
 from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
@@ -41,12 +39,11 @@ from ..posterior.form import posteriors
 from ..posterior.merge_path import agglomerative_bottleneck, merge_two
 from ..posterior.programme import Programme
 from ..problem import funnel
-from ..runtime.budget import Budget
-from ..runtime.threads import attended_alone
+from ..runtime.budget import Budget, Limits, attended_alone
 from ..sampling.intervals import relevance
 from ..sampling.leakage import LeakageBound, bound_of, checked_confidence, predicted_bound
 from ..solvers.job import Job, Seed
-from ..solvers.shared.fallback import default_encoder
+from ..solvers.portfolio import default_encoder
 from .geometry import judged
 
 

@@ -19,17 +19,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..certificate.certificate import Limits
 from ..checks import positive_number
 from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, bits
 from ..problem import MarkovLagrangian, ProblemFamily, siblings
-from ..results import Status
-from ..solution import Solution
+from ..runtime.budget import Limits
+from ..solution import Solution, Status
 from ..solve import solve
+from ..solvers.base import default_clusters, near_identity
 from ..solvers.job import RunOptions
-from ..solvers.shared.starts import default_clusters, near_identity
 from .geometry import FrontierPoint, bracket, corners, judged
 
 if TYPE_CHECKING:

@@ -19,18 +19,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..certificate.bottleneck.proof import Proof
-from ..certificate.certificate import Limits
+from ..certificate.bottleneck import Proof
 from ..checks import positive_number, whole_number
 from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..information import Array, PlanePoint, divergence, plane_point
 from ..joint.joint import Support, check_joint
-from ..posterior.mixture import Mixture, climb, cover, posterior
+from ..posterior.form import Mixture, climb, cover, posterior
 from ..problem import bottleneck
-from ..results import Run, Status
-from ..solvers.envelope import Envelope
+from ..runtime.budget import Limits
+from ..solution import Run, Status
 from ..solvers.job import Job
+from ..solvers.proofs import Envelope
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint

@@ -17,43 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from ..checks import SUM_TOLERANCE
+from ..checks import SUM_TOLERANCE, positive_number
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted, html_facts, html_note, html_page, rounded
-from ..information import (
-    BLOCK,
-    Array,
-    IntArray,
-    bits,
-    entropy,
-    expected_information,
-    largest_expected_information,
-    mutual_information,
-)
+from ..information import BLOCK, Array, IntArray, bits, entropy, mutual_information
+from ..information import expected_information as chance_information
+from ..information import largest_expected_information as most_chance_information
+from . import tables
 from .binning import bins_of
-from .mixing import MIXED, Target, is_mixed, shares, stacked, targets_of
-from .tables import (
-    LARGEST_TABLE,
-    SPARSE_CELLS,
-    SPARSE_SHARE,
-    checked_labels,
-    checked_names,
-    checked_table,
-    conditional,
-    dense,
-    joint_table,
-    listed,
-    margins,
-    reweighted,
-    rows_for_x,
-    sample_cells,
-    sealed,
-    smoothed,
-    table_labels,
-    tabulated,
-    total,
-    whole_counts,
-)
+from .tables import checked_names, sealed
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -68,6 +40,23 @@ Names: TypeAlias = str | Sequence[str] | None
 MOSTLY_SAMPLING = 0.5
 """Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so: from one half
 on there is more noise in it than anything else."""
+
+
+MIXED = ("mixture of", "value")
+"""The names of the y columns of a mixture of targets: a label is (name of the target, value), and the theta are the masses of the names."""
+
+ROLES = ("keep or hide", "value")
+"""The same of a mixture of one target to keep and one to hide (`infoplane.TaskJoint`)."""
+
+
+class Target(NamedTuple):
+    """One target of a mixture."""
+
+    name: str
+    weight: float
+    """theta."""
+    columns: IntArray
+    """Its letters among those of the mixture."""
 
 
 class Immutable:
@@ -122,9 +111,9 @@ class Joint(Immutable):
     def __init__(
         self, P: Matrix, x_labels: Labels = None, y_labels: Labels = None, x_names: Names = None, y_names: Names = None
     ) -> None:
-        x_labels, y_labels, x_names, y_names = table_labels(P, x_labels, y_labels, x_names, y_names)
-        table = checked_table(P, "p(x, y)")
-        mass = total(table)
+        x_labels, y_labels, x_names, y_names = tables.table_labels(P, x_labels, y_labels, x_names, y_names)
+        table = tables.checked_table(P, "p(x, y)")
+        mass = tables.total(table)
         if abs(mass - 1.0) > SUM_TOLERANCE:
             raise InvalidJointError(
                 f"p(x, y) must sum to 1 within {SUM_TOLERANCE:g}; found the sum {mass:.12g}. "
@@ -136,7 +125,7 @@ class Joint(Immutable):
         for axis, name, labels, names in ((0, "x", x_labels, x_names), (1, "y", y_labels, y_names)):
             kept = checked_names(name if names is None else names, f"{name}_names")
             self.__dict__[f"{name}_names"] = kept
-            self.__dict__[f"{name}_labels"] = checked_labels(labels, table.shape[axis], kept, f"{name}_labels")
+            self.__dict__[f"{name}_labels"] = tables.checked_labels(labels, table.shape[axis], kept, f"{name}_labels")
         marginals = {"p_x": sealed(table.sum(axis=1)), "p_y": sealed(table.sum(axis=0))}
         self.__dict__.update(p_xy=sealed(table), counts=None, denoising=None, **marginals)
 
@@ -192,12 +181,12 @@ class Joint(Immutable):
         >>> Joint.from_counts([[3, 0], [0, 1]], smoothing=1.0).p_xy.tolist()
         [[0.5, 0.125], [0.125, 0.25]]
         """
-        counts = checked_table(N, "counts")
-        table = smoothed(counts, smoothing)
+        counts = tables.checked_table(N, "counts")
+        table = tables.smoothed(counts, smoothing)
         with np.errstate(under="ignore"):  # the smallest counts may become 0, whatever the caller's np.seterr says
-            shares = table / total(table)
-        made = cls(shares, *table_labels(N, x_labels, y_labels, x_names, y_names))
-        made.__dict__["counts"] = whole_counts(counts)
+            shares = table / tables.total(table)
+        made = cls(shares, *tables.table_labels(N, x_labels, y_labels, x_names, y_names))
+        made.__dict__["counts"] = tables.whole_counts(counts)
         return made
 
     @classmethod
@@ -248,7 +237,7 @@ class Joint(Immutable):
 
         x_names, y_names = checked_names(x, "x"), checked_names(y, "y")
         cells = frame_cells(df, x_names, y_names, weight, bins or {}, missing)
-        table, x_labels, y_labels = tabulated(cells)
+        table, x_labels, y_labels = tables.tabulated(cells)
         return cls.from_counts(table, smoothing, x_labels, y_labels, x_names, y_names)
 
     @classmethod
@@ -268,7 +257,7 @@ class Joint(Immutable):
         >>> Joint.from_samples(["a", "b", "b", "a"], [0, 1, 1, 0]).p_xy.tolist()
         [[0.5, 0.0], [0.0, 0.5]]
         """
-        table, x_labels, y_labels = tabulated(sample_cells(x, y))
+        table, x_labels, y_labels = tables.tabulated(tables.sample_cells(x, y))
         return cls.from_counts(table, smoothing, x_labels, y_labels)
 
     @classmethod
@@ -305,18 +294,19 @@ class Joint(Immutable):
         >>> Joint.from_conditional(joint.p_x, joint.p_y_given_x, axes="yx") == joint.with_prior(joint.p_x)
         True
         """
-        turned = rows_for_x(p_y_given_x, axes)
-        labels, *others = table_labels(turned, x_labels, y_labels, x_names, y_names)
-        labels = None if labels is None else listed(labels, "x_labels")
-        return cls(joint_table(prior, turned, axes, labels), labels, *others)
+        turned = tables.rows_for_x(p_y_given_x, axes)
+        labels, *others = tables.table_labels(turned, x_labels, y_labels, x_names, y_names)
+        labels = None if labels is None else tables.listed(labels, "x_labels")
+        return cls(tables.joint_table(prior, turned, axes, labels), labels, *others)
 
     @classmethod
     def mixed(cls, targets: Iterable[tuple[float, Joint]]) -> Self:
-        """Several targets of the same x as one, S' = (j, s_j) with weights theta_j: I(S';Z) = sum_j theta_j I(S_j;Z), exactly.
+        """Several targets of the same x as one: I(S';Z) = sum_j theta_j I(S_j;Z) for every encoder, exactly.
 
-        Several tasks in one bottleneck (views of relevance), or several secrets in one funnel (sources of privacy), certificates
-        included. A cap r on I(S';Z) bounds the weighted average, so that a single target may have up to r / theta_j. The joint is no table
-        of records (`records` is None). ``Solution.by_target`` has the information about each, by name.
+        S' = (J, S_J) with an independent selector J, P(J = j) = theta_j, so that p(s'|x) = theta_j p(s_j|x). Several tasks in one
+        bottleneck (views of relevance), or several secrets in one funnel (sources of privacy), certificates included. A cap r on I(S';Z)
+        bounds the weighted average: a single target may have up to r / theta_j. The joint is no table of records (`records` is None).
+        ``Solution.by_target`` has the information about each, by name.
 
         Parameters
         ----------
@@ -332,9 +322,29 @@ class Joint(Immutable):
         >>> both.y_labels, [(one.name, round(one.weight, 3)) for one in both.targets]
         ((('sex', 'f'), ('sex', 'm'), ('ill', 0), ('ill', 1)), [('sex', 0.667), ('ill', 0.333)])
         """
-        parts = shares(targets, check_joint)
-        table, labels = stacked(parts)
-        first = parts[0][2]
+        pairs = list(targets) if isinstance(targets, Iterable) and not isinstance(targets, str) else targets
+        if (
+            not isinstance(pairs, list)
+            or not pairs
+            or any(not isinstance(one, tuple | list) or len(one) != 2 for one in pairs)
+        ):
+            found = (
+                f"{len(pairs)} things, not all of them pairs"
+                if isinstance(pairs, list)
+                else f"a value of type {type(pairs).__name__}"
+            )
+            raise InvalidJointError(f"a mixture needs a list of one or more pairs (weight, joint); found {found}.")
+        parts: dict[str, tuple[float, Joint]] = {}
+        for weight, joint in pairs:
+            check_joint(joint)
+            if (name := target_name(joint)) in parts:
+                raise InvalidJointError(
+                    f"the targets of a mixture are told apart by their columns; found {name!r} twice. Give one another y_names."
+                )
+            parts[name] = positive_number(f"the weight of {name!r}", weight), joint
+        whole = sum(weight for weight, _ in parts.values())
+        table, labels = tables.stacked([(name, weight / whole, one) for name, (weight, one) in parts.items()])
+        first = pairs[0][1]
         return cls(table, first.x_labels, labels, first.x_names, MIXED)
 
     def with_prior(self, prior: ArrayLike | Mapping[Any, float] | Literal["uniform"]) -> Self:
@@ -347,7 +357,7 @@ class Joint(Immutable):
         >>> Joint.from_counts([[3, 1], [1, 1]]).with_prior("uniform").p_xy.tolist()
         [[0.375, 0.125], [0.25, 0.25]]
         """
-        return type(self)(reweighted(self.p_xy, self.p_x, prior, self.x_labels), *self._labelling())
+        return type(self)(tables.reweighted(self.p_xy, self.p_x, prior, self.x_labels), *self._labelling())
 
     # -- contents ------------------------------------------------------------------------------------------------------
 
@@ -360,7 +370,39 @@ class Joint(Immutable):
     @cached_property
     def targets(self) -> tuple[Target, ...]:
         """The targets that `mixed` has put together, each with its name, weight and columns; one, the whole of Y, for any other joint."""
-        return targets_of(self)
+        if not self.is_mixed:
+            return (Target(target_name(self), 1.0, np.arange(self.shape[1])),)
+        places: dict[str, list[int]] = {}
+        for place, label in enumerate(self.y_labels):
+            assert isinstance(label, tuple)
+            places.setdefault(str(label[0]), []).append(place)
+        return tuple(Target(name, float(self.p_y[one].sum()), np.array(one)) for name, one in places.items())
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether it is a mixture of targets."""
+        return self.y_names in (MIXED, ROLES)
+
+    @property
+    def target_weights(self) -> Array:
+        """For every letter y the theta of its target, by which p(y|z) becomes p(s_j|z); 1 if the joint is no mixture."""
+        found = np.ones(self.shape[1])
+        for one in self.targets:
+            found[one.columns] = one.weight
+        return found
+
+    def target_informations(self, encoder: Array) -> dict[str, float]:
+        """I(S_j;Z) of every target by name, in nats."""
+        p_zy = encoder @ self.p_xy
+        return {one.name: mutual_information(p_zy[:, one.columns] / one.weight) for one in self.targets}
+
+    def roles(self) -> tuple[Target, Target]:
+        """What a joint of tasks keeps and what it hides; an error for any other joint."""
+        if self.y_names != ROLES or len(self.targets) != 2:
+            raise InvalidJointError(
+                "a problem that keeps one target and hides another needs infoplane.TaskJoint(keep=..., hide=...); found a joint of one Y."
+            )
+        return self.targets[0], self.targets[1]
 
     @property
     def bins(self) -> dict[str, str | tuple[Any, ...]]:
@@ -384,12 +426,12 @@ class Joint(Immutable):
     @cached_property
     def p_y_given_x(self) -> Any:
         """T[y, x] = p(y|x) = p(x, y) / p(x); p(y) where p(x) = 0. Sparse if `is_sparse`."""
-        return conditional(self.p_xy, self.p_x, self.p_y)
+        return tables.conditional(self.p_xy, self.p_x, self.p_y)
 
     @cached_property
     def p_x_given_y(self) -> Any:
         """K[x, y] = p(x|y) = p(x, y) / p(y); p(x) where p(y) = 0. Sparse if `is_sparse`."""
-        return conditional(self.p_xy.T, self.p_y, self.p_x)
+        return tables.conditional(self.p_xy.T, self.p_y, self.p_x)
 
     @cached_property
     def entropy_x(self) -> float:
@@ -419,7 +461,7 @@ class Joint(Immutable):
 
         See `infoplane.information`. What was added by ``smoothing`` is not counted.
         """
-        return None if self._margins is None else expected_information(*self._margins)
+        return None if self._margins is None else chance_information(*self._margins)
 
     @cached_property
     def caution(self) -> str | None:
@@ -428,7 +470,7 @@ class Joint(Immutable):
             return None
         least = MOSTLY_SAMPLING * self.mutual_information
         # The bound is a formula, the expectation a sum over all pairs of counts.
-        if largest_expected_information(*self._margins) < least:
+        if most_chance_information(*self._margins) < least:
             return None
         expected = self.expected_information
         if expected is None or expected < least:
@@ -440,7 +482,7 @@ class Joint(Immutable):
 
     @cached_property
     def _margins(self) -> tuple[IntArray, IntArray] | None:
-        return None if self.counts is None else margins(self.counts)
+        return None if self.counts is None else tables.margins(self.counts)
 
     def denoised(self, *, groups: int | None = None) -> Self:
         """The joint that the records support: p~(y|x) of every letter pooled with letters like it, as far as its records are few.
@@ -544,10 +586,10 @@ class Joint(Immutable):
         >>> Joint.from_matrix([[0.5, 0.0], [0.1, 0.4]]).with_counts([[5, 0], [1, 4]]).records
         10
         """
-        table = checked_table(counts, "counts")
+        table = tables.checked_table(counts, "counts")
         if table.shape != self.shape:
             raise InvalidJointError(f"counts must have the joint's shape {self.shape}; found {table.shape}.")
-        whole = whole_counts(table)
+        whole = tables.whole_counts(table)
         if whole is None:
             raise InvalidJointError("counts of records must be whole numbers, at most 2^53 together; found others.")
         return self._drawn(self.p_xy, whole, self.denoising)
@@ -557,6 +599,11 @@ class Joint(Immutable):
         made = type(self)(P, *self._labelling())
         made.__dict__["counts"], made.__dict__["denoising"] = counts, denoising
         return made
+
+
+def target_name(joint: Joint) -> str:
+    """What a target is called: its columns."""
+    return ", ".join(joint.y_names)
 
 
 def check_joint(joint: object) -> None:
@@ -570,7 +617,7 @@ def check_joint(joint: object) -> None:
 
 def unlabelled(joint: Joint) -> Joint:
     """The probabilities without labels, which may be anything; a mixture of targets keeps their names."""
-    if not is_mixed(joint):
+    if not joint.is_mixed:
         return Joint.from_matrix(joint.p_xy)
     names = [(one.name, int(place)) for one in joint.targets for place in one.columns]
     return Joint.from_matrix(joint.p_xy, y_labels=names, y_names=joint.y_names)
@@ -594,18 +641,19 @@ class Support:
         self.p_y: Array = joint.p_y[self.y]
         self.cells = len(self.p_x) * len(self.p_y)
         self.sparse = bool(
-            joint.is_sparse and self.cells >= SPARSE_CELLS and joint.p_xy.nnz <= SPARSE_SHARE * self.cells
+            joint.is_sparse and self.cells >= tables.SPARSE_CELLS and joint.p_xy.nnz <= tables.SPARSE_SHARE * self.cells
         )
 
     @cached_property
     def P(self) -> Array:
         """p(x, y), dense; the joint's own table, read-only, if all letters have mass."""
-        if self.cells > LARGEST_TABLE:
+        if self.cells > tables.LARGEST_TABLE:
             raise InvalidJointError(
                 f"this solver works on a dense table; the joint has {len(self.p_x):,} x {len(self.p_y):,} letters of positive mass, more "
-                f"than {LARGEST_TABLE:,} cells. Use the default solver or 'accelerated', which work on sparse rows, or group rare letters."
+                f"than {tables.LARGEST_TABLE:,} cells. Use the default solver or 'accelerated', which work on sparse rows, or group rare "
+                "letters."
             )
-        p_xy = dense(self.joint.p_xy)
+        p_xy = tables.dense(self.joint.p_xy)
         if self.x.all() and self.y.all():
             return np.ascontiguousarray(p_xy)
         return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])

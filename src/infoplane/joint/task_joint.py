@@ -2,7 +2,7 @@
 
     P[x, (keep, u)] = p(x, u) / 2,    P[x, (hide, s)] = p(x, s) / 2
 
-is a joint like any other, in which the two stand side by side (`mixing`): solvers, files and stores take it as it is.
+is a joint like any other, in which the two stand side by side: solvers, files and stores take it as it is.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import numpy as np
 from ..errors import InvalidJointError
 from ..formatting import counted
 from ..information import bits
-from .joint import Immutable, Joint, check_joint
-from .mixing import ROLES, named, roles, stacked
-from .tables import checked_names, tabulated
+from .joint import ROLES, Immutable, Joint, check_joint, target_name
+from .tables import checked_names, stacked, tabulated
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -53,7 +52,7 @@ class TaskJoint(Immutable):
         check_joint(hide)
         unnamed = keep.y_names == hide.y_names == ("y",)
         _check_apart(keep.x_names, () if unnamed else keep.y_names, hide.y_names)
-        table, labels = stacked([(f"keep {named(keep)}", 0.5, keep), (f"hide {named(hide)}", 0.5, hide)])
+        table, labels = stacked([(f"keep {target_name(keep)}", 0.5, keep), (f"hide {target_name(hide)}", 0.5, hide)])
         joint = Joint(table, keep.x_labels, labels, keep.x_names, ROLES)
         self.__dict__.update(keep=keep, hide=hide, joint=joint)
 
@@ -100,7 +99,7 @@ class TaskJoint(Immutable):
     def of(cls, joint: Joint) -> TaskJoint:
         """The tasks again, from the joint of a solution or a file, in which they stand side by side."""
         made = []
-        for target in roles(joint):
+        for target in joint.roles():
             labels: tuple[Any, ...] = joint.y_labels
             values = [labels[place][1] for place in target.columns]
             table = joint.p_xy[:, target.columns] / target.weight
@@ -132,7 +131,8 @@ class TaskJoint(Immutable):
             and seen.any()
         ):
             said.append(
-                f"x determines {named(self.hide)}: every letter has one value of it. Leave out the columns that tell it, or group letters"
+                f"x determines {target_name(self.hide)}: every letter has one value of it. Leave out the columns that tell it, or group "
+                "letters"
             )
         return "; ".join(said) or None
 
@@ -141,8 +141,8 @@ class TaskJoint(Immutable):
         told = 0.0 if abs(hide.mutual_information) < 1e-15 else bits(hide.mutual_information)
         records = "" if self.records is None else f", {counted(self.records, 'record')}"
         return (
-            f"TaskJoint({keep.shape[0]} x, keep {named(keep)} ({keep.shape[1]}): I(U;X) = {bits(keep.mutual_information):.6g} bits, "
-            f"hide {named(hide)} ({hide.shape[1]}): I(S;X) = {told:.6g} bits{records})"
+            f"TaskJoint({keep.shape[0]} x, keep {target_name(keep)} ({keep.shape[1]}): I(U;X) = {bits(keep.mutual_information):.6g} bits, "
+            f"hide {target_name(hide)} ({hide.shape[1]}): I(S;X) = {told:.6g} bits{records})"
         )
 
     def __eq__(self, other: object) -> bool:

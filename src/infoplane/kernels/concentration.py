@@ -10,8 +10,7 @@ import numpy as np
 
 from ..information import Array
 from ..runtime.compiling import entry, part
-from .common.numerics import exp, floored_log, regrouped
-from .common.rows import Integers
+from .common import Integers, exp, floored_log, regrouped
 
 GONE = 1e-13
 """A letter with less mass never comes back: the slope of H is infinite there."""

@@ -39,8 +39,7 @@ import numpy as np
 
 from ..information import Array
 from ..runtime.compiling import entry, part
-from .common.numerics import log, regrouped
-from .common.rows import Integers
+from .common import Integers, log, regrouped
 
 STALE = -1  # partner of a row that has a bound only
 

@@ -31,12 +31,11 @@ import numpy as np
 
 from ..checks import check_callable, check_one_of, number, whole_number
 from ..errors import InvalidOptionError
-from ..information import Array, IntArray
+from ..information import Array, IntArray, Result
 from ..joint.joint import Joint, Support, check_joint
 from ..joint.tables import dense
 from ..kernels import partitions as kernel
 from ..problem import MarkovLagrangian, funnel
-from ..results import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

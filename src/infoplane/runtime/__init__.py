@@ -1,1 +1,1 @@
-"""What everything that runs shares: how kernels are compiled, the one budget of a piece of work, and threads."""
+"""What everything that runs shares: how kernels are compiled, and the one budget of a piece of work with its threads."""

@@ -4,7 +4,7 @@
 machine code (with all its parts) is kept on disk. Division follows IEEE rules instead of raising, and the GIL is
 released, so that threads run side by side. A call that finds nothing on disk says so, once per process, through the logger "infoplane".
 
-The process that compiles a kernel and those that load it give the same bits; `kernels.common.numerics.regrouped` says what that asks of
+The process that compiles a kernel and those that load it give the same bits; `kernels.common.regrouped` says what that asks of
 a sum.
 
 Machine code is kept in a folder whose name has a digest of the sources that the code can come from.
@@ -40,7 +40,7 @@ except ImportError:  # not a Unix: two processes that need a kernel at the same 
     fcntl = None  # type: ignore[assignment]
 
 PACKAGE = Path(__file__).parent.parent
-SHARED = (PACKAGE / "kernels" / "common", PACKAGE / "runtime" / "compiling.py")
+SHARED = (PACKAGE / "kernels" / "common.py", PACKAGE / "runtime" / "compiling.py")
 """What every kernel may be made from, besides the sources in its own folder: helpers, and the flags."""
 
 KEPT = 6

@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from ..checks import check_one_of, whole_number
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted
-from ..information import Array
+from ..information import Array, Result
 from ..joint.joint import Joint
 from ..joint.tables import LARGEST_TABLE, dense
-from ..results import Result
 from .mixture import DistinctRows, MultinomialMixture, concentrated, fitted, log_likelihood, overall, shrunk
 
 if TYPE_CHECKING:

@@ -35,6 +35,9 @@ PARTS = 5
 """Of the records, where encoders are held against records that they have not seen: each is made from four fifths of them. Measured with
 five in docs/benchmarks/coverage.md."""
 
+LEAST_RECORDS = 2 * PARTS
+"""Two in each part."""
+
 
 def parts_of(counts: Any, parts: int, rng: np.random.Generator) -> list[Any]:
     """So many tables of counts, dense or ``csr_array`` as the given one is, which sum to it; their sizes differ by at most one record.
@@ -124,16 +127,11 @@ class HeldOut(NamedTuple):
         return self.gain_bits > self.error_bits
 
 
-def has_parts(joint: Joint) -> bool:
-    """Whether the joint is made of records, two for each part at least."""
-    return joint.records is not None and joint.records >= 2 * PARTS
-
-
 def without_each_part(joint: Joint, rng: int, measured: Callable[[Joint, Any], Sequence[Any]]) -> list[Sequence[Any]]:
     """Part by part, what ``measured`` says of the joint without a part, denoised if this one is, and of the part's counts."""
-    if not has_parts(joint):
+    if (joint.records or 0) < LEAST_RECORDS:
         raise InvalidOptionError(
-            f"held-out records choose for a joint made of {2 * PARTS} records or more; this one "
+            f"held-out records choose for a joint made of {LEAST_RECORDS} records or more; this one "
             + ("was made of probabilities or weights." if joint.records is None else f"has {joint.records}.")
         )
     parts = parts_of(joint.counts, PARTS, np.random.default_rng(rng))

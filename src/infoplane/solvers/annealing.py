@@ -25,8 +25,8 @@ from ..checks import PYTHON_ONLY, number, whole_number
 from ..information import Array, plane_points
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, is_bottleneck
-from ..results import Run
 from ..runtime.budget import Stopped, own_clock
+from ..solution import Run
 from .base import PathSolver
 from .fixed_point import Accelerated
 from .job import Job

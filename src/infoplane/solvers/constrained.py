@@ -47,8 +47,7 @@ import numpy as np
 
 from ..checks import PYTHON_ONLY, number
 from ..information import Array, IntArray
-from ..kernels.common.numerics import TINY
-from ..kernels.common.rows import STALLED, STATIONARY
+from ..kernels.common import STALLED, STATIONARY, TINY
 from ..problem import Family, MarkovLagrangian, bottleneck, funnel
 from .base import Solver
 from .job import Job, PlainIteration, softmax

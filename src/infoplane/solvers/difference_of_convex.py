@@ -23,8 +23,7 @@ import numpy as np
 
 from ..checks import PYTHON_ONLY, whole_number
 from ..information import Array
-from ..kernels.common.numerics import TINY
-from ..kernels.common.rows import DEAD
+from ..kernels.common import DEAD, TINY
 from ..problem import MarkovLagrangian
 from .base import Solver
 from .job import Job, PlainIteration, softmax

@@ -23,14 +23,21 @@ from ..checks import PYTHON_ONLY, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
-from ..kernels.common.numerics import LOG_TINY, TINY
-from ..kernels.common.rows import RUNNING, STATIONARY, Flags, Integers
+from ..kernels.common import LOG_TINY, RUNNING, STATIONARY, TINY, Flags, Integers
 from ..kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bottleneck, beginning, split_stationary
 from ..kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ..kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
 from ..kernels.fixed_point.extrapolation import FIRST_CAP
-from ..kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapSetting
-from ..kernels.fixed_point.stopping import COMPARING, FAR, WRITING, measure_encoders
+from ..kernels.fixed_point.selfmap import (
+    BLAS_BLOCK,
+    BLOCK,
+    COMPARING,
+    FAR,
+    WRITING,
+    ChannelBlocks,
+    MapSetting,
+    measure_encoders,
+)
 from ..problem import MarkovLagrangian, has_posterior_form
 from .base import Solver
 from .job import Iteration, Job

@@ -25,10 +25,10 @@ import numpy as np
 
 from ..checks import PYTHON_ONLY, check_one_of, whole_number
 from ..information import Array, IntArray, entr
-from ..kernels.common.rows import Flags
+from ..kernels.common import Flags
 from ..posterior.merge_path import Callback, MergePath, agglomerative_bottleneck, merge_path, merge_two
 from ..problem import MarkovLagrangian
-from ..results import Run
+from ..solution import Run
 from .base import Solver
 from .job import Job
 from .shared.partitions import encoder_of

@@ -21,13 +21,12 @@ import numpy as np
 from ..checks import PYTHON_ONLY, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, entr, entropy
-from ..posterior.form import gamma_of
+from ..posterior.form import Mixture, gamma_of
 from ..posterior.merge_path import first_columns
-from ..posterior.mixture import Mixture
 from ..posterior.programme import encoder_of, linear_programme
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
-from ..results import Run, Trace
 from ..runtime.budget import Stopped
+from ..solution import Run, Trace
 from .base import PathSolver, Solver
 from .fixed_point import Accelerated
 from .job import Job

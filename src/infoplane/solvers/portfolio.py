@@ -4,7 +4,8 @@
 problem                     what runs
 ==========================  ==========================================================================================
 bottleneck                  starts, pooled (`pooling`); annealing upwards in gamma (`annealing`), which finds |Z|: of many letters from a
-                            hard partition, with the clusters that the dual says are missing (`resizing`)
+                            hard partition, or from where the only start has ended, with the clusters that the dual says are missing
+                            (`resizing`)
 funnel                      starts, pooled; hard partitions; at a large beta perfect privacy; column generation from all of them
                             (`sparse_columns`), which finds |Z|
 deterministic bottleneck    of more than 64 letters hard partitions only, with as many restarts as there are starts; else as any other,
@@ -21,6 +22,9 @@ Effort is bounded by work, never by time, so that the same seed gives the same b
 iteration: of more than 64 letters as many starts are made as `EFFORT.starts_work` holds, with as many iterations as
 `EFFORT.iterations_work` does; they were measured to be the dearest part there, and seldom the best; but for a funnel of many outcomes
 (`pools_more`).
+
+What it finds is also the fallback of searches that a limit, or the user, may cut short (`default_encoder`): no answer is worse. On a table
+of 100,000 letters its work may be more than a limit on seconds allows.
 """
 
 from __future__ import annotations
@@ -39,10 +43,10 @@ from ..information import Array
 from ..joint.joint import Support
 from ..posterior.form import scaled
 from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lagrangian, posterior_form_below
-from ..results import Run, Status
-from ..runtime.budget import Stopped
+from ..runtime.budget import ITERATIONS, Stopped
+from ..solution import Run, Status
 from .annealing import Annealing
-from .base import PathSolver
+from .base import PathSolver, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .difference_of_convex import DifferenceOfConvex
 from .fixed_point import Accelerated
 from .job import Job, work_of
@@ -58,10 +62,36 @@ from .shared.partitions import (
     restarts_within,
     softened,
 )
-from .shared.resizing import DualClimbs, asks_the_dual, grown, settled, within
+from .shared.resizing import DualClimbs, asks_the_dual, grown, roughly, settled, within
 from .shared.sparse_columns import GENERATION, generated
-from .shared.starts import default_clusters, make_starts
 from .splitting.solver import DouglasRachford
+
+STARTS = 16
+"""The default solver's starts, as `solve` has them."""
+
+PATIENCE = 2.0
+"""Seconds that it has whatever the limit of a search is: most joints take less, so that no limit makes their answers worse."""
+
+SHARE = 0.5
+"""Of a limit on seconds that is the default's; the proof has the rest."""
+
+LEAST = 0.1
+"""Share of the seconds that a proof has whatever the default took before it."""
+
+
+def default_encoder(job: Job, seconds: float, patience: float = PATIENCE, starts: int = STARTS) -> Array:
+    """The encoder that `solve` finds by default, from its own starts and seed 0, whatever the job's are.
+
+    The best by then, if the budget is stopped, or after half of so many seconds; but ``patience`` is what it has at least.
+    """
+    solver, support = Portfolio(), job.support
+    # A cap that memory sets is for what grows; starts begin with fewer.
+    rows = job.most if job.most < most_clusters(job.letters) else default_clusters(job.letters, len(support.p_y))
+    useful = solver.useful_starts(support, job.problem, rows, starts)
+    W = make_starts(support.joint, rows, useful, seed_sequence(0), default_init(job.problem))
+    budget = job.budget.part(iterations=ITERATIONS, seconds=max(SHARE * seconds, patience))
+    found = solver.run(job.but(starts=W, record=False, budget=budget))
+    return job.best_run(found).encoder
 
 
 class PortfolioEffort(NamedTuple):
@@ -277,8 +307,10 @@ def _hardened(found: Candidates, job: Job) -> None:
 
 
 def _annealed(found: Candidates, job: Job) -> None:
-    """Upwards in gamma, which finds |Z|."""
-    found.started += Annealing().run(job.but(record=found.whole.record))
+    """Upwards in gamma, which finds |Z|; where the dual says what is missing, a single start goes on from where it was settled."""
+    starts = found.best.encoder[None] if found.asks_the_dual and len(job.starts) == 1 else job.starts
+    runs = Annealing().run(job.but(starts=starts, record=found.whole.record))
+    found.started += [replace(run, died=found._died(run.encoder)) for run in runs]
 
 
 def _random(found: Candidates, job: Job) -> None:
@@ -301,7 +333,8 @@ def _joined(found: Candidates, job: Job) -> None:
     rows = default_clusters(job.letters, len(job.support.p_y))
     if rows > job.most and work_of(job.support, rows) <= EFFORT.free_work:
         start = make_starts(job.support.joint, rows, 1, np.random.SeedSequence(0), "identity")
-        found.polish(Annealing().run(job.but(starts=start, clusters=rows))[0].encoder, "merging")
+        rough = roughly(job).but(starts=start, clusters=rows)  # what is joined will be settled
+        found.polish(Annealing().run(rough)[0].encoder, "merging")
 
 
 def _rounded(found: Candidates, job: Job) -> None:

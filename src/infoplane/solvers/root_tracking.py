@@ -26,10 +26,10 @@ from scipy.sparse.linalg import LinearOperator, gmres
 from ..checks import PYTHON_ONLY, number
 from ..information import Array
 from ..joint.joint import Support
-from ..kernels.common.numerics import TINY
+from ..kernels.common import TINY
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, bottleneck, is_bottleneck
-from ..results import Run
+from ..solution import Run
 from .base import PathSolver
 from .fixed_point import BlahutArimoto
 from .job import Job

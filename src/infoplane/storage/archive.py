@@ -21,12 +21,9 @@ from ..errors import InvalidOptionError
 from ..formatting import shown
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
-from ..results import Residuals, Status, Trace, proven
-from ..solution import Solution
-from ..task_problem import problem_of
-from .arrays import COUNTS, Expected, joint_arrays, joint_from, joint_meta, read_npz
-from .files import path_of, whole_file
-from .reader import LazySolution
+from ..solution import Residuals, Solution, Status, Trace, proven
+from .files import COUNTS, Expected, joint_arrays, joint_from, joint_meta, path_of, problem_of, read_npz, whole_file
+from .store import LazySolution
 
 if TYPE_CHECKING:
     from ..frontier.release import Release

@@ -3,32 +3,52 @@
 The manifest says what was run; a call that differs in anything that results depend on is refused, with the difference named.
 There is one row per run (`RunRecord`), with its numbers; encoders and traces of the best run of each parameter and solver. No pickle:
 numbers, JSON, and arrays as bytes.
+
+It is read at rest or while a sweep writes: as a frontier, of whose runs only the numbers are in memory until an encoder or a trace is asked
+for (`LazySolution`), or as how far the sweep has come.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ..errors import StoreError
+import numpy as np
+
+from ..encoder.encoder import check_encoder
+from ..errors import InvalidOptionError, StoreError
+from ..formatting import html_note
 from ..frontier.frontier import Frontier
-from ..information import Array
+from ..information import Array, PlanePoint, read_only
 from ..joint.joint import Joint, Support
 from ..problem import MarkovLagrangian
-from ..results import Run, Status, Trace, contenders
-from .arrays import joint_arrays, joint_meta
-from .database import Rows, contents, damage_said, insert, open_for_writing, transaction, write_errors
-from .files import path_of
-from .reader import KEPT, KEPT_BESIDE, OF_FRONTIER, Key, Manifest, frontier_of, manifest_of
+from ..solution import Residuals, Run, Solution, Status, Trace, contenders, proven
+from ..task_problem import TaskLagrangian
+from .database import (
+    Rows,
+    contents,
+    damage_said,
+    insert,
+    is_being_written,
+    open_for_writing,
+    read,
+    read_row,
+    transaction,
+    write_errors,
+)
+from .files import joint_arrays, joint_from, joint_meta, path_of, problem_of
 
 LONGEST_TRACE = 2000
 """Iterations of a trace that a sweep keeps; of a longer one so many, spaced evenly, and `Trace.iteration` numbers them:
@@ -257,3 +277,308 @@ def _difference(name: str, there: Any, here: Any) -> str:
         at = next(at for at in range(len(there)) if there[at] != here[at])
         return _difference(f"{name}[{at}]", there[at], here[at])
     return f"{name} is {json.dumps(there)} there, {json.dumps(here)} here"
+
+
+Key = tuple[int, int, int]
+"""A run by the index of its parameter, the number of its solver and its start."""
+
+Manifest = dict[str, Any]
+"""What was run, as JSON values by key."""
+
+KEPT_BESIDE = ("joint", "asked")
+"""Keys that do not say which sweep it is: the labels of the joint, and options as they were given, for `resume`."""
+
+
+# -- what people ask a store for ---------------------------------------------------------------------------------------
+
+
+def read_store(path: str | os.PathLike[str]) -> Frontier:
+    """The frontier that a store holds: every run of the parameters that are done; ``complete`` if the sweep is.
+
+    Encoders and traces are read from the file when they are asked for. Nothing in the file is executed, and nothing is written.
+
+    Examples
+    --------
+    >>> import tempfile, infoplane as ip
+    >>> from infoplane.storage.store import read_store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.4], store=f"{folder}/runs.db", rng=0)
+    ...     read_store(f"{folder}/runs.db")
+    Frontier(2 parameters, 2 runs, 2 converged)
+    """
+    where = path_of("store", path)
+    rows = read(where, ("arrays", "chunks", "sessions", *OF_FRONTIER), KEPT)
+    with damage_said(where):
+        return frontier_of(rows, where, joint_of(rows), _is_complete(rows))
+
+
+def read_manifest(path: str | os.PathLike[str]) -> tuple[Manifest, Joint]:
+    """What a store was begun with, and its joint; an error if there is no such file."""
+    where = path_of("store", path)
+    rows = read(where, ("manifest", "arrays"))
+    with damage_said(where):
+        return manifest_of(rows), joint_of(rows)
+
+
+@dataclass(frozen=True)
+class StoreStatus:
+    """How far the sweep of a store has come."""
+
+    manifest: Manifest
+    """What is run."""
+    complete: bool
+    running: bool
+    """Whether a process is writing to it."""
+    parameters: int
+    """Those with all their runs done."""
+    total_parameters: int
+    runs: int
+    total_runs: int
+    converged: int
+    under_way: int
+    """Units of work that the latest call has begun and not ended."""
+    sessions: int
+    """Calls that have worked on it."""
+    rate: float | None
+    """Runs per second of the latest call; None before its first chunk has ended."""
+    best_loss: float | None
+    """The lowest, in nats, of the parameter that was worked on last."""
+    parameter: float | None
+    """That parameter."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the latest call's rate."""
+        return None if not self.rate else (self.total_runs - self.runs) / self.rate
+
+
+def store_status(path: str | os.PathLike[str]) -> StoreStatus:
+    """How far a sweep has come, while it runs or after."""
+    where = path_of("store", path)
+    rows = read(where, ("manifest", "parameters", "sessions", "chunks", "runs"))
+    with damage_said(where):
+        return _status(rows, is_being_written(where))
+
+
+def _status(rows: Rows, running: bool) -> StoreStatus:
+    manifest = manifest_of(rows)
+    del manifest["joint"]
+    runs_per_parameter = manifest["runs_a_place"]
+    total = manifest["points"] or len(manifest["grid"])
+    values = {place: value for place, value, *_ in rows["parameters"]}
+    now, began = rows["sessions"][-1][:2] if rows["sessions"] else (0, 0.0)
+    # Of the latest call: its chunks, each with its units and when it ended.
+    chunks = {chunk: (units, end) for chunk, session, units, end, _ in rows["chunks"] if session == now}
+    runs = [(row[-1], row[0], row[3]) for row in rows["runs"]]
+    at = Counter(place for _, place, _ in runs)
+    latest = max(runs)[1] if runs else None
+    runs_now = sum(chunk in chunks for chunk, *_ in runs)
+    seconds = max((end for _, end in chunks.values() if end is not None), default=-math.inf) - began
+    complete = _is_complete(rows)
+    return StoreStatus(
+        manifest=manifest,
+        complete=complete,
+        running=running,
+        parameters=sum(count == runs_per_parameter for count in at.values()),
+        # Refinement may end with fewer than were asked for, which is known only then.
+        total_parameters=len(values) if complete else total,
+        runs=len(runs),
+        total_runs=len(runs) if complete else total * runs_per_parameter,
+        converged=sum(Status[row[7]].converged for row in rows["runs"]),
+        under_way=0 if complete else sum(len(json.loads(units)) for units, end in chunks.values() if end is None),
+        sessions=len(rows["sessions"]),
+        rate=runs_now / seconds if runs_now and 0.0 < seconds < math.inf else None,
+        best_loss=min((loss for _, place, loss in runs if place == latest), default=None),
+        parameter=None if latest is None else values[latest],
+    )
+
+
+# -- what was run ------------------------------------------------------------------------------------------------------
+
+
+def manifest_of(rows: Rows) -> Manifest:
+    """What was run, by key."""
+    return {key: json.loads(value) for key, value in rows["manifest"]}
+
+
+def readable(manifest: Mapping[str, Any], values: Sequence[float]) -> Manifest:
+    """A manifest as people read it, with all parameters, those that refinement added too, and without what follows from the rest."""
+    hidden = ("rho", "runs_a_place", *KEPT_BESIDE)
+    return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": list(values)}
+
+
+def joint_of(rows: Rows) -> Joint:
+    """The joint, whose digest is looked at."""
+    manifest, dtypes = manifest_of(rows), ("<i8", "<f8")
+    arrays = {name: np.frombuffer(data, dtypes[dtypes.index(dtype)]) for name, dtype, data in rows["arrays"]}
+    joint = joint_from(manifest["joint"], arrays)
+    if joint.fingerprint != manifest["joint_sha256"]:
+        raise ValueError("its joint is another than the one whose digest it has")
+    return joint
+
+
+def _is_complete(rows: Rows) -> bool:
+    """Whether some call has ended the sweep."""
+    return any(outcome == "complete" for _, _, _, outcome, *_ in rows["sessions"])
+
+
+# -- runs --------------------------------------------------------------------------------------------------------------
+
+OF_FRONTIER, KEPT = ("manifest", "parameters", "runs", "multipliers"), ("encoders", "traces")
+"""The tables that a frontier is made from, and those of which it needs the keys alone."""
+
+
+def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontier:
+    """All runs of the parameters that are finished; where bounds were asked for, each run has its parameter's."""
+    manifest = manifest_of(rows)
+    gap, caps = manifest["certify_nats"], manifest["cluster_caps"]
+    fields = {
+        place: {"joint": joint, "parameter": value, "problem": problem_of((z, zx, zy), family, parameter)}
+        for place, value, family, parameter, z, zx, zy in rows["parameters"]
+    }
+    runs_at = Counter(row[0] for row in rows["runs"])
+    done = [place for place in fields if runs_at[place] == manifest["runs_a_place"]]
+    if manifest["points"] is not None:
+        done.sort(key=lambda place: (fields[place]["parameter"], place))
+    multipliers = {row[:3]: _multipliers(row[3], joint.shape[0]) for row in rows["multipliers"]}
+    bounds = {} if gap is None else _best_bounds(rows["runs"])
+    kept = {table: set(rows[table]) for table in KEPT}
+    found: dict[int, list[Solution]] = {place: [] for place in done}
+    for place, solver, start, loss, ixz, iyz, clusters, status, found_by, iterations, seconds, *rest in rows["runs"]:
+        if place not in found:
+            continue
+        *residuals, died, own_bound, _ = rest
+        left = Residuals(*(np.nan if one is None else one for one in residuals))
+        key = place, solver, start
+        bound, proof = bounds.get(place, (own_bound, key))
+        ended = Status[status]
+        if gap is not None:
+            ended = proven(None if bound is None else loss - bound, gap, left, ended)
+        found[place].append(
+            LazySolution.of(
+                partial(_encoder, path, joint, key) if key in kept["encoders"] else None,
+                partial(_trace, path, key) if key in kept["traces"] else None,
+                loss=loss,
+                ixz=ixz,
+                iyz=iyz,
+                clusters=clusters,
+                status=ended,
+                solver=found_by,
+                iterations=iterations,
+                seconds=seconds,
+                residuals=left,
+                start=start,
+                died=died,
+                lower_bound=bound,
+                multipliers=multipliers.get(proof),
+                cluster_cap=caps[solver],
+                **fields[place],
+            )
+        )
+    runs = [run for place in done for run in found[place]]
+    values = [fields[place]["parameter"] for place in fields]
+    return Frontier(joint, runs, complete=complete, provenance=readable(manifest, values))
+
+
+def _best_bounds(runs: Iterable[tuple[Any, ...]]) -> dict[int, tuple[float, Key]]:
+    """The highest bound of each parameter, and the run that proved it."""
+    bounds: dict[int, tuple[float, Key]] = {}
+    for place, solver, start, *_, bound, _ in runs:
+        if bound is not None and (place not in bounds or bound > bounds[place][0]):
+            bounds[place] = bound, (place, solver, start)
+    return bounds
+
+
+def _multipliers(data: bytes, letters: int) -> Array:
+    """What a bound follows from."""
+    lam = np.frombuffer(data, dtype="<f8").astype(float)
+    if lam.shape != (letters,) or not np.isfinite(lam).all():
+        raise ValueError(f"multipliers for {lam.size} letters, or not finite, where the joint has {letters}")
+    return lam
+
+
+def _encoder(path: Path, joint: Joint, key: Key) -> Array:
+    row = read_row(path, "encoders", key)
+    if row is None:
+        raise StoreError(f"{path} no longer has this encoder: a better run was found meanwhile. Read the store again.")
+    with damage_said(path):
+        return check_encoder(joint, np.frombuffer(row[-1], dtype="<f8").astype(float).reshape(-1, joint.shape[0]))
+
+
+def _trace(path: Path, key: Key) -> Trace | None:
+    """The trace of a run; None if a better run was found meanwhile, and the trace dropped."""
+    row = read_row(path, "traces", key)
+    if row is None:
+        return None
+    *_, length, data = row
+    with damage_said(path):
+        # No more than a trace of this length can have: a few bytes may stand for very many.
+        values = np.frombuffer(zlib.decompressobj().decompress(data, 8 * 7 * length + 1), dtype="<f8").astype(float)
+        columns = values.size // length if length > 0 else 0
+        # A thinned trace has the iterations' numbers too.
+        if columns not in (6, 7) or values.size != columns * length:
+            raise ValueError(f"a trace of {length} iterations has {values.size} numbers")
+        return Trace.from_columns(values.reshape(columns, length).T)
+
+
+class LazySolution(Solution):
+    """A `Solution` with its loss, I(X;Z), I(Y;Z) and |Z| as they were stored; encoder and trace are read, or were not kept."""
+
+    @classmethod
+    def of(
+        cls,
+        read_encoder: Callable[[], Array] | None,
+        read_trace: Callable[[], Trace | None] | None = None,
+        *,
+        loss: float,
+        ixz: float,
+        iyz: float,
+        clusters: int,
+        **fields: Any,
+    ) -> LazySolution:
+        """A run from its numbers, the other fields of `Solution`, and how to read its encoder and trace; None if they were not kept."""
+        run = object.__new__(cls)
+        # The stored numbers take the place of those that Solution would compute from the encoder, once.
+        known = {"loss": loss, "_point": PlanePoint(ixz, iyz), "_clusters": clusters}
+        run.__setstate__({**fields, **known, "_read_encoder": read_encoder, "_read_trace": read_trace})
+        return run
+
+    def __getattr__(self, name: str) -> Any:
+        # Only what is not there comes here: the encoder of a run that was made by `of`, until it was read.
+        if name != "encoder" or "_clusters" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if self.__dict__["_read_encoder"] is None:
+            raise InvalidOptionError(
+                f"the encoder of start {self.start} at {self.parameter:g} was not kept: of a stored sweep only the best runs have one. "
+                "Frontier.best_rows() numbers them."
+            )
+        self.__dict__["encoder"] = read_only(self.__dict__["_read_encoder"]())
+        return self.__dict__["encoder"]
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """How the run converged; None if no trace was kept."""
+        read = self.__dict__.get("_read_trace")
+        return None if read is None else read()
+
+    @cached_property
+    def _tasks(self) -> tuple[float, float]:
+        """From the stored numbers: I(Y;Z) is the mean of I(U;Z) and I(S;Z), L = gamma I(X;Z) - keep I(U;Z) + hide I(S;Z)."""
+        problem = self.problem
+        if not isinstance(problem, TaskLagrangian):
+            return super()._tasks
+        iuz = (2.0 * problem.hide * self.iyz - (self.loss - problem.price * self.ixz)) / (problem.keep + problem.hide)
+        return max(iuz, 0.0), max(2.0 * self.iyz - iuz, 0.0)
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether the encoder was kept."""
+        return "encoder" in self.__dict__ or self.__dict__["_read_encoder"] is not None
+
+    def _clusters_html(self) -> str:
+        return super()._clusters_html() if self.has_encoder else html_note("The encoder of this run was not kept.")
+
+    @property
+    def clusters(self) -> int:
+        """|Z|: rows of the encoder."""
+        return int(self.__dict__["_clusters"]) if "_clusters" in self.__dict__ else super().clusters

@@ -17,12 +17,12 @@ from ..frontier.frontier import Frontier
 from ..information import Array, bits
 from ..joint.joint import Joint, check_joint
 from ..problem import MarkovLagrangian, ProblemFamily, check_family
-from ..results import TIE
+from ..solution import TIE
 from ..solvers.base import Solver
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes
 from ..solvers.registry import SOLVERS, resolve, runner_and_prover
+from .engine import best_bounded
 from .grid import natural_range
-from .ledger import best_bounded
 from .progress import ProgressCallback
 from .sweep import sweep
 
@@ -77,7 +77,7 @@ def compare(
     >>> found.solver[found.winner].tolist()
     ['accelerated']
     """
-    from ..frontier.runs_frame import RunsFrame
+    from ..frontier.summary import RunsFrame
 
     check_joint(joint)
     check_family(family)

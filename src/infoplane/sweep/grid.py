@@ -36,13 +36,11 @@ from ..frontier.transitions import local_onset
 from ..information import Array, plane_points
 from ..joint.joint import Joint, Support
 from ..problem import MarkovLagrangian, ProblemFamily, record_for_grid
-from ..runtime.budget import Budget
-from ..runtime.threads import Watch, attended, one_blas_thread
+from ..runtime.budget import Budget, Watch, attended, one_blas_thread
 from ..solvers.annealing import Annealing
-from ..solvers.base import Callback, together
+from ..solvers.base import Callback, default_init, make_starts, seed_sequence, together
 from ..solvers.fixed_point import Accelerated
 from ..solvers.job import Job
-from ..solvers.shared.starts import default_init, make_starts, seed_sequence
 
 FINEST = 1 / 64
 """Smallest distance of two parameters, as a share of what it would be if all were spaced geometrically: a jump of the curve would take

@@ -33,13 +33,11 @@ from ..frontier.geometry import has_plane, supporting_line
 from ..information import Array, encoder_entropies, plane_points
 from ..joint.joint import Joint, Support, unlabelled
 from ..problem import MarkovLagrangian, ProblemFamily
-from ..results import TIE, Run, Trace
-from ..runtime.budget import Budget, Stopped, own_clock
-from ..runtime.threads import one_blas_thread, usual_floats
+from ..runtime.budget import Budget, Stopped, one_blas_thread, own_clock, usual_floats
+from ..solution import TIE, Run, Trace
 from ..solve import cluster_cap
-from ..solvers.base import PathSolver, Solver
+from ..solvers.base import KINDS, PathSolver, Solver, make_starts
 from ..solvers.job import Job, RunOptions
-from ..solvers.shared.starts import KINDS, make_starts
 from ..storage.files import to_json
 from ..storage.store import RunRecord, contending
 from ..version import __version__

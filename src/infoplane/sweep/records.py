@@ -31,12 +31,11 @@ from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..formatting import counted
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import Line, supporting_line
-from ..frontier.knee import Suggestion
-from ..information import NATS_PER_BIT, Array, bits, rel_entr
+from ..frontier.summary import Suggestion
+from ..information import NATS_PER_BIT, Array, Result, bits, rel_entr
 from ..joint.joint import Joint
 from ..joint.tables import dense
 from ..problem import Notation, bottleneck, is_bottleneck
-from ..results import Result
 from ..sampling.denoising import counts_of
 from ..sampling.held_out import HOW, PARTS, HeldOut, curve_of, gain_of, parts_of, without_each_part
 from ..sampling.intervals import interval_of, relevance

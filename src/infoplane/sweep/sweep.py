@@ -34,19 +34,16 @@ from ..problem import (
     record_of,
     siblings,
 )
-from ..runtime.threads import one_blas_thread
+from ..runtime.budget import one_blas_thread
 from ..sampling.denoising import sampled
-from ..solvers.base import Solver
+from ..solvers.base import KINDS, Solver, default_init, make_starts, most_clusters, seed_sequence
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes
 from ..solvers.registry import SOLVERS, runner_and_prover
-from ..solvers.shared.starts import KINDS, default_init, make_starts, most_clusters, seed_sequence
-from ..storage.files import path_of
-from ..storage.reader import read_manifest
-from ..storage.store import Store
-from ..task_problem import TASK_GRID, TASKS, family_on, problem_of
-from .engine import CHUNK_SECONDS, Engine, completed, opened
+from ..storage.files import path_of, problem_of
+from ..storage.store import Store, read_manifest
+from ..task_problem import TASK_GRID, TASKS, family_on
+from .engine import CHUNK_SECONDS, Engine, Ledger, StoreLedger, completed, finished_indices, manifest_of, opened
 from .grid import default_grid
-from .ledger import Ledger, StoreLedger, finished_indices, manifest_of
 from .plan import ChunkResult, ParameterGrid, Plan, RootSeed
 from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar, working
 
@@ -131,7 +128,8 @@ def sweep(
     record = record_of(family)
     # A function of one's own says by its problems what it is a family of: it is asked below, in the notation that is meant.
     of_tasks = is_task(record) if record is not None or parameters is None else has_roles(joint)
-    joint = sampled(as_joint(joint, tasks=of_tasks), sample)
+    joint = as_joint(joint, tasks=of_tasks)
+    joint = joint if sample == "table" else sampled(joint, sample)
     if is_task(record):
         family = family_on(joint, family)
         parameters = TASK_GRID if parameters is None else parameters

@@ -39,13 +39,12 @@ from ..information import Array, PlanePoint
 from ..joint.joint import Joint, Support
 from ..posterior.form import Letters
 from ..problem import Family, MarkovLagrangian
-from ..runtime.budget import Budget
-from ..runtime.threads import one_blas_thread
+from ..runtime.budget import Budget, one_blas_thread
 from ..solution import Solution, finished
 from ..solve import solve
 from ..solvers.annealing import Annealing
+from ..solvers.base import make_starts, seed_sequence
 from ..solvers.job import Job, ProofOptions, RunOptions
-from ..solvers.shared.starts import make_starts, seed_sequence
 from .given import System
 from .measures import gnid
 

@@ -19,9 +19,8 @@ import numpy as np
 from ..checks import whole_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
-from ..information import Array, bits
+from ..information import Array, Result, bits
 from ..joint.joint import Joint
-from ..results import Result
 from ..sampling.denoising import counts_of
 from ..sampling.held_out import parts_of, without
 from ..sampling.intervals import InformationInterval, complexity, interval_of, relevance

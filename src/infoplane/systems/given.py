@@ -17,10 +17,9 @@ import numpy as np
 
 from ..checks import SUM_TOLERANCE, check_flag, check_one_of
 from ..errors import InvalidEncoderError, InvalidJointError
-from ..information import Array
+from ..information import Array, Result
 from ..joint.joint import Joint
 from ..joint.tables import aligned, checked_names, listed, own_labels
-from ..results import Result
 
 Labels = tuple[Hashable, ...]
 

@@ -28,10 +28,9 @@ import numpy as np
 
 from ..checks import listed, positive_number, whole_number
 from ..errors import InvalidEncoderError, InvalidJointError
-from ..information import Array, bits, entr, mutual_information
+from ..information import Array, Result, bits, entr, mutual_information
 from ..joint.joint import Joint, check_joint
 from ..joint.tables import aligned
-from ..results import Result
 from .given import read_system
 
 if TYPE_CHECKING:

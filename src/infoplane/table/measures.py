@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 from ..checks import extra, number
 from ..errors import InvalidOptionError
 from ..information import Array, entr
-from ..runtime.threads import cores
+from ..runtime.budget import cores
 
 
 class Guess(NamedTuple):

@@ -23,8 +23,8 @@ from ..information import Array, IntArray
 from ..joint.binning import Bin
 from ..joint.joint import Joint
 from ..joint.tables import MISSING, by_column
+from ..solvers.base import seed_sequence
 from ..solvers.job import Seed
-from ..solvers.shared.starts import seed_sequence
 from .letters import CategoryLetters, IntervalLetters, Letters, ProductLetters, looked_up
 
 if TYPE_CHECKING:

@@ -1,38 +1,25 @@
-"""One module per figure of the paper: its pieces, its picture, its table, its claims. `FIGURES` is the list of them, by name."""
+"""One module per kind of figure: its pieces, pictures, tables and claims. `FIGURES` is the list of them, by name."""
 
 from __future__ import annotations
 
 from ..verdict import Figure
-from . import (
-    bottleneck_heart,
-    bottleneck_planes,
-    bottleneck_rate,
-    bottleneck_share,
-    funnel_heart,
-    funnel_planes,
-    funnel_rate,
-    funnel_share,
-    iterations,
-    linear_rates,
-    penalty_threshold,
-    published_shares,
-)
+from . import planes, rates, shares, theorems
 
 FIGURES: dict[str, Figure] = {
-    module.FIGURE.name: module.FIGURE
-    for module in (
-        funnel_planes,
-        funnel_heart,
-        funnel_share,
-        funnel_rate,
-        bottleneck_planes,
-        bottleneck_share,
-        bottleneck_rate,
-        iterations,
-        bottleneck_heart,
-        linear_rates,
-        penalty_threshold,
-        published_shares,
+    figure.name: figure
+    for figure in (
+        planes.FUNNEL,
+        planes.FUNNEL_HEART,
+        shares.FUNNEL,
+        rates.FUNNEL,
+        planes.BOTTLENECK,
+        shares.BOTTLENECK,
+        rates.BOTTLENECK,
+        planes.ITERATIONS,
+        planes.BOTTLENECK_HEART,
+        theorems.RATES,
+        theorems.THRESHOLD,
+        shares.SCRIPTS,
     )
 }
 """In the paper's order; then its theorems, and its authors' scripts."""

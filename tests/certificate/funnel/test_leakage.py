@@ -5,10 +5,9 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.certificate.certificate import Limits
 from infoplane.certificate.funnel.leakage import capped_curve, first_programme
 from infoplane.joint.joint import Support
-from infoplane.runtime.budget import Budget
+from infoplane.runtime.budget import Budget, Limits
 
 HEART = ip.datasets.heart()
 

@@ -9,7 +9,7 @@ import pytest
 import exact_boxes as exact
 from compiled import compiled
 from exact_boxes import case, joints
-from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.certificate.bottleneck import Partition
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.ascent import locate
 from infoplane.kernels.bottleneck_proof.cell_bound import (
@@ -24,7 +24,7 @@ from infoplane.kernels.bottleneck_proof.cell_bound import (
     room,
 )
 from infoplane.kernels.bottleneck_proof.envelope import search
-from infoplane.posterior.mixture import dual_of
+from infoplane.posterior.form import dual_of
 
 bound_with = compiled(bound_with)
 

@@ -9,16 +9,16 @@ import pytest
 import exact_boxes as exact
 from box_search import posteriors, values, watched
 from exact_boxes import joints
-from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.certificate.bottleneck import Partition
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
-from infoplane.posterior.mixture import Mixture, dual_of
+from infoplane.posterior.form import Mixture, dual_of
 
 SEARCHED = """
 import numpy as np
 from infoplane import Joint
-from infoplane.posterior.mixture import Mixture, dual_of
-from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.posterior.form import Mixture, dual_of
+from infoplane.certificate.bottleneck import Partition
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 found = []

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import exact_boxes as exact
+from compiled import interpreted
 from exact_boxes import case, joints
-from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.certificate.bottleneck import Partition
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.ascent import locate
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with, propagate, reduce
@@ -20,8 +21,7 @@ from infoplane.kernels.bottleneck_proof.recheck import (
     second_room,
     sums_agree,
 )
-from infoplane.posterior.mixture import Mixture, dual_of
-from interpreted import interpreted
+from infoplane.posterior.form import Mixture, dual_of
 
 
 @joints

@@ -4,7 +4,7 @@ import pytest
 import infoplane as ip
 from batches import Stepped
 from infoplane.joint.joint import Support
-from infoplane.solvers.shared.starts import make_starts, seed_sequence
+from infoplane.solvers.base import make_starts, seed_sequence
 
 
 @pytest.mark.parametrize("problem", [ip.bottleneck(0.1), ip.funnel(2.5)], ids=["ib", "pf"])

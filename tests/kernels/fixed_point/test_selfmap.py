@@ -1,6 +1,7 @@
 """One evaluation of the map, on loops, on BLAS and on sparse rows, against NumPy on the formulas of the docstring.
 
-Small joints by the interpreter; large ones compiled, as one iteration of Blahut-Arimoto.
+Small joints by the interpreter; large ones compiled, as one iteration of Blahut-Arimoto. A look at runs on their way: the residual is that
+of the encoder shown, and nothing that the run needs to go on is changed.
 """
 
 import numpy as np
@@ -11,12 +12,12 @@ from scipy.sparse import csr_array
 
 import infoplane as ip
 import verify
-from batches import Stepped
+from batches import Stepped, starts_of
+from compiled import interpreted
 from infoplane.joint.joint import Support
-from infoplane.kernels.common.rows import STATIONARITY
+from infoplane.kernels.common import STATIONARITY, STATIONARY
 from infoplane.kernels.fixed_point.selfmap import BLAS_CLUSTERS, COMPARE, KEEP
 from infoplane.solvers.fixed_point import blocks_of, channel_of, logs_of, needs_encoder
-from interpreted import interpreted
 from strategies import chains, positive_encoders
 
 selfmap = interpreted("fixed_point.selfmap")
@@ -155,3 +156,41 @@ def test_a_zero_cell_of_p_counts_nothing_even_where_a_cluster_lacks_that_y():
         assert W_new[1, 1] > W_new[0, 1] > 0.0  # y = 0 is no concern of x = 1, whose only letter is y = 1
         assert W_new[1, 0] == W_new[1, 2] == 0.0
         assert problem.stationarity(support.joint, W) == pytest.approx(np.abs(W_new - W).max(), abs=1e-12)
+
+
+HEART = ip.datasets.heart()
+CASES = [
+    (ip.BlahutArimoto(), ip.bottleneck(0.1)),
+    (ip.BlahutArimoto(), ip.generalised_bottleneck(0.1, 0.5)),
+    (ip.Accelerated(), ip.bottleneck(0.1)),
+    (ip.Accelerated(), ip.funnel(2.5)),
+]
+MEASURED = ("W", "alive", "residuals")
+
+
+def contents(state):
+    return {name: np.array(table) for name, table in state._asdict().items() if name not in MEASURED}
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 11])
+@pytest.mark.parametrize(("solver", "problem"), CASES)
+def test_a_look_shows_an_encoder_with_its_residual_and_changes_nothing_else(solver, problem, steps):
+    batch = Stepped(solver, HEART, problem, starts_of(HEART, 3), tol=1e-12)
+    batch.iteration.advance(np.array([0, steps, 2 * steps]), np.zeros((3, 2 * steps, 0)))
+    before = contents(batch.state)
+    for W, residuals in zip(batch.encoders(), batch.state.residuals, strict=True):
+        np.testing.assert_allclose(W.sum(axis=0), 1.0)
+        assert residuals[2] == pytest.approx(problem.stationarity(HEART, W), abs=1e-13)
+    for name, table in contents(batch.state).items():
+        np.testing.assert_array_equal(table, before[name])
+
+
+@pytest.mark.parametrize(("solver", "problem"), CASES)
+def test_runs_that_have_ended_are_not_looked_at(solver, problem):
+    batch = Stepped(solver, HEART, problem, starts_of(HEART, 2), tol=1e-6)
+    batch.iteration.advance(np.array([5000, 1]), np.zeros((2, 5000, 0)))
+    W, residual = batch.state.W[0].copy(), batch.state.residuals[0, 2]
+    assert batch.state.outcome[0] == STATIONARY
+    batch.encoders()
+    np.testing.assert_array_equal(batch.state.W[0], W)
+    assert batch.state.residuals[0, 2] == residual <= 1e-6

@@ -10,7 +10,7 @@ import strategies
 import verify
 from batches import job_of
 from infoplane.joint.joint import Support
-from infoplane.posterior.mixture import Mixture
+from infoplane.posterior.form import Mixture
 from infoplane.solvers.shared.resizing import DualClimbs, asks_the_dual, grown, merged, settled, within
 
 HEART = ip.datasets.heart()

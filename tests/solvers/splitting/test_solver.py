@@ -9,7 +9,7 @@ import twins
 import verify
 from batches import Stepped
 from infoplane.joint.joint import Support
-from infoplane.solvers.shared.starts import make_starts, random_encoder, seed_sequence
+from infoplane.solvers.base import make_starts, random_encoder, seed_sequence
 from infoplane.solvers.splitting.block import minimise
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import SplittingIteration

@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane import formatting
-from infoplane.results import Status
-from infoplane.solution import Solution
-from infoplane.storage.reader import LazySolution
+from infoplane.solution import Solution, Status
+from infoplane.storage.store import LazySolution
 from infoplane.view.report import page as module
-from infoplane.view.report.charts import charts
 from infoplane.view.report.contents import Allowance, contents, plane_of
-from infoplane.view.report.page import LARGEST_PAGE, as_json, report_page
+from infoplane.view.report.page import LARGEST_PAGE, as_json, charts, report_page
 from made_up import runs_of
 
 

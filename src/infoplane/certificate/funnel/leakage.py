@@ -24,14 +24,10 @@ from ...posterior.form import constant, posteriors
 from ...posterior.merge_path import first_columns
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian, funnel
-from ...results import STATIONARY_TOL, TIE, Residuals, Run, Status, judge, proven
-from ...runtime.budget import Budget, Stopped
-from ...solution import finished
-from ..certificate import Limits
-from .constrained import ConstrainedFunnel
-from .free import FreePosteriors
-from .gap import simple_bound
-from .generation import Outcome, cut_short, generate
+from ...runtime.budget import Budget, Limits, Stopped
+from ...solution import STATIONARY_TOL, TIE, Residuals, Run, Status, finished, judge, proven
+from .generation import FreePosteriors, Outcome, cut_short, generate, simple_bound
+from .privacy import ConstrainedFunnel
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array, entr
-from ...kernels.common.numerics import UNIT
+from ...kernels.common import UNIT
 from ...kernels.task_proof.box_weights import THIN, best_shares, rounding, weigh
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget

@@ -9,8 +9,7 @@ import math
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.numerics import regrouped
-from ..common.rows import copy_row
+from ..common import copy_row, regrouped
 from .cell_bound import Dual, Work, means
 
 SEEN = 1e-4  # letters with less mass than this under w do not count for the curvature: Newton's step is a little off, and any step is valid

@@ -12,8 +12,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common.numerics import safe_log
-from ..common.rows import Integers, copy_row
+from ..common import Integers, copy_row, safe_log
 from .ascent import locate, newton_step
 from .cell_bound import Dual, Work, bound_with, log_partition, mean, means, prepare, propagate, reduce, room
 from .recheck import Second, bound_agrees, chosen, empty, keep_box, ranges_agree, second_room, sums_agree

@@ -18,8 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.numerics import TINY, exp, regrouped
-from ..common.rows import copy_row
+from ..common import TINY, copy_row, exp, regrouped
 from .cell_bound import Dual, Work
 
 

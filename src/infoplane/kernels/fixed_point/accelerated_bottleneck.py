@@ -7,7 +7,7 @@ the residual shrinks, Newton's now and then once it is small. Clusters that have
 
 Newton's step is judged by L(W(u)) itself, before and after: along a curved valley J rises, while T(u) lies on its floor again.
 
-`stopping` says when a run has ended. One iteration of a run is
+`selfmap` says when a run has ended. One iteration of a run is
 
 1. `weights_of_logs`, `evaluate`, `displacement`   T(u), and J
 2. `_record`, `_is_over`                           a row of the trace; whether the run has ended
@@ -28,7 +28,7 @@ ANDERSON  any; its differences from u_old are remembered      Anderson's, a LEAP
                                                               PLAIN, if none are
 ========  ==================================================  ===================================  ======================================
 
-Four things come before that. When the residual may have reached tol, a PLAIN step is made and W written or compared (`stopping`), next
+Four things come before that. When the residual may have reached tol, a PLAIN step is made and W written or compared (`selfmap`), next
 phase PAIR; clusters that have lost their mass are left out, next point PLAIN, next phase BASE; at every STRIDE-th iteration clusters that
 are all but equal are merged, next point FEWER, next phase BASE; and, but in phase PAIR, once the residual is small and half as many
 iterations were made as the last step of Newton's took products with T', it is the next point, and the phase stays.
@@ -52,26 +52,30 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common.numerics import exp
-from ..common.rows import RUNNING, Flags, Integers, copy_rows, mark_dead
+from ..common import RUNNING, Flags, Integers, copy_rows, exp, mark_dead
 from .clusters import CHEAP, EQUAL, reduce, split_clusters
 from .extrapolation import FIRST_CAP, GROWTH, SLACK, anderson, newton, normalise, remember, shorten, squarem
 from .selfmap import (
     COMPARE,
+    COMPARING,
+    FAR,
     KEEP,
+    WRITING,
     ChannelBlocks,
     MapSetting,
     add,
     conditional_entropy,
     copy,
     displacement,
+    ended,
     evaluate,
     lagrangian_of,
     logs_of_kept,
+    lowest_residual,
+    record_iteration,
     weights_of_logs,
     work_for,
 )
-from .stopping import COMPARING, FAR, WRITING, ended, lowest_residual, record_iteration
 
 BASE, PAIR, ANDERSON = range(3)
 PLAIN, LEAP, NEWTON, FEWER = range(4)
@@ -87,7 +91,7 @@ class Control(Protocol):
 
     phase: int  # BASE, PAIR, ANDERSON
     origin: int  # of u: PLAIN, LEAP, NEWTON, FEWER
-    check: int  # FAR, WRITING, COMPARING: see `stopping`
+    check: int  # FAR, WRITING, COMPARING: see the table in `selfmap`
     held: int  # differences remembered since ANDERSON began; the last few of them are still there
     clusters: int  # of u
     clusters_old: int  # of u_old
@@ -195,7 +199,7 @@ def newton_is_due(run: Control, norm: float, iteration: int) -> bool:
 class LeapState(NamedTuple):
     """Where the runs of a batch stand; every array has one row per run and is updated in place."""
 
-    W: Array  # (R, blocks, |Z|, BLOCK)  the encoder, written as `stopping` says
+    W: Array  # (R, blocks, |Z|, BLOCK)  the encoder, written as `selfmap` says
     u: Array  # (R, |Z| |Y|)             the point that is evaluated next
     u_old: Array  # (R, |Z| |Y|)         the last point that was kept
     f_old: Array  # (R, |Z| |Y|)         T(u) - u there

@@ -17,7 +17,7 @@ LEAPED  the point is normalised, and its Lagrangian measured  FIRST from the poi
 
 SQUAREM's point is L0 + 2 a r + a^2 v, r = L1 - L0, v = (L2 - L1) - r, a = |r| / |v|, norms weighted by p(x) p(z|x). The tables of L0, L1
 and L2 take turns: ``base`` says which one is L0. The map needs W, so W is written at every evaluation, except while it is compared: of the
-states of `stopping` only FAR and COMPARING occur. One iteration of a run is `_evaluate`, `record_iteration`, `ended`, `_what_follows` and,
+states of `selfmap` only FAR and COMPARING occur. One iteration of a run is `_evaluate`, `record_iteration`, `ended`, `_what_follows` and,
 between two cycles, `without_dead`.
 """
 
@@ -26,23 +26,25 @@ from typing import NamedTuple
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common.numerics import LOG_TINY, exp, regrouped
-from ..common.rows import Integers, fetch, save
+from ..common import LOG_TINY, Integers, exp, fetch, regrouped, save
 from .clusters import without_dead
 from .extrapolation import GROWTH, LONGEST, SLACK
 from .selfmap import (
     COMPARE,
+    COMPARING,
+    FAR,
     KEEP,
     ChannelBlocks,
     MapSetting,
     Scratch,
     clear,
+    ended,
     evaluate,
     lagrangian_of,
+    record_iteration,
     weights_of,
     work_for,
 )
-from .stopping import COMPARING, FAR, ended, record_iteration
 
 FIRST, SECOND, LEAPED = range(3)
 
@@ -55,7 +57,7 @@ class CycleState(NamedTuple):
     q: Array  # (R, |Z|, |Y|)               q(z, y) of the point that is evaluated next; before LEAPED, of L2
     stage: Integers  # (R,)                 FIRST, SECOND, LEAPED
     base: Integers  # (R,)                  which of the three tables is L0
-    check: Integers  # (R,)                 FAR, COMPARING: see `stopping`
+    check: Integers  # (R,)                 FAR, COMPARING: see the table in `selfmap`
     alive: Integers  # (R,)                 clusters left; they come first
     value: Array  # (R,)                    the Lagrangian at L2
     cap: Array  # (R,)                      the longest step of a leap

@@ -14,19 +14,24 @@ from typing import NamedTuple
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common.rows import Integers, copy_blocks, fetch, save
+from ..common import Integers, copy_blocks, fetch, save
 from .clusters import without_dead
 from .selfmap import (
     COMPARE,
+    COMPARING,
+    FAR,
     KEEP,
+    WRITING,
     ChannelBlocks,
     MapSetting,
+    after,
     conditional_entropy,
+    ended,
     evaluate,
+    record_iteration,
     weights_of,
     work_for,
 )
-from .stopping import COMPARING, FAR, WRITING, after, ended, record_iteration
 
 
 class MapState(NamedTuple):
@@ -36,7 +41,7 @@ class MapState(NamedTuple):
     L: Array  # (R, blocks, |Z|, BLOCK)  its logarithm, if the map needs it; else (R, 0, 0, 0)
     q: Array  # (R, |Z|, |Y|)            q(z, y)
     h_zx: Array  # (R,)                  H(Z|X), if recording
-    check: Integers  # (R,)              FAR, WRITING, COMPARING: see `stopping`
+    check: Integers  # (R,)              FAR, WRITING, COMPARING: see the table in `selfmap`
     alive: Integers  # (R,)              clusters left; they come first
     outcome: Integers  # (R,)            RUNNING, STATIONARY
     iterations: Integers  # (R,)

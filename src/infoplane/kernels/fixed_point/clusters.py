@@ -20,8 +20,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.numerics import regrouped
-from ..common.rows import Flags, mark_dead, move_up, move_up_blocks
+from ..common import Flags, mark_dead, move_up, move_up_blocks, regrouped
 from .selfmap import ChannelBlocks
 
 CHEAP = 1e-6  # nats up to which a merge, and mass up to which leaving out a shrinking cluster, is tried

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.numerics import TINY, exp, regrouped, solve_definite
+from ..common import TINY, exp, regrouped, solve_definite
 from .selfmap import ChannelBlocks, Scratch, slope_times
 
 LONGEST = 30.0  # no logarithm moves by more in one step

@@ -18,8 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common.numerics import EPS
-from ..common.rows import Integers, copy_row
+from ..common import EPS, Integers, copy_row
 from .recheck import BoxTrail, Levels, followed, leaves_out
 from .relaxation import (
     LOOK,

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.numerics import EPS
+from ..common import EPS
 from .relaxation import entropy, phi
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.rows import Integers
+from ..common import Integers
 from .capped_cell import Prices, add_rows, filling_multiplier, target_multiplier
 from .relaxation import entropy, known_enough, move, smoothed_logs, step_length
 

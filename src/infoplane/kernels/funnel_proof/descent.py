@@ -18,8 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common.numerics import solve_definite
-from ..common.rows import Integers
+from ..common import Integers, solve_definite
 from .relaxation import entropy
 
 

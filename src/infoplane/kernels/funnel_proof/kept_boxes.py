@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common.numerics import EPS
+from ..common import EPS
 from .capped_boxes import posterior_at
 from .capped_cell import Prices, filling_multiplier, target_least, target_multiplier
 from .capped_relaxation import EMPTY, SOLVED, Tableau, begin, relaxed, tableau

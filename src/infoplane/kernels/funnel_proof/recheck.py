@@ -19,7 +19,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.rows import Integers
+from ..common import Integers
 from .search import BETA, ERROR, FLOOR
 
 E = 2.0**-52  # from 1 to the next number

@@ -13,8 +13,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.numerics import EPS
-from ..common.rows import Integers
+from ..common import EPS, Integers
 
 
 @part

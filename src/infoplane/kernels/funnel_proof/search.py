@@ -9,7 +9,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.rows import Integers
+from ..common import Integers
 from .descent import descend, reduced_cost
 
 WAITING, CELLS, FOUND, LOST, UNPAID, SINCE, RANK, MISTAKES = range(8)

@@ -17,8 +17,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.numerics import EPS
-from ..common.rows import Flags, Integers, copy_row, copy_rows
+from ..common import EPS, Flags, Integers, copy_row, copy_rows
 from .recheck import SlotTrail
 from .relaxation import (
     LOOK,

@@ -6,7 +6,7 @@ A cell is cut in the mass of one slot, or the set of a slot is parted by distanc
 import numpy as np
 
 from ...runtime.compiling import entry, part
-from ..common.rows import copy_row, copy_rows
+from ..common import copy_row, copy_rows
 from .recheck import Levels, SlotTrail, followed_slots, leaves_out_of_slot
 from .relaxation import ROUNDS, below_h, entropy, place_inside
 from .search import CELLS, MISTAKES, WAITING, count_cell, enough, explore, give_up, let_wait, next_cell

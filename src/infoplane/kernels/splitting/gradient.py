@@ -15,9 +15,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.numerics import safe_log
-from ..common.rows import matmul, normalise_columns
-from .encoder import moved, pull, slope_table
+from ..common import matmul, normalise_columns, safe_log
+from .blocks import moved, pull, slope_table
 from .measure import log_table, marginal_logs
 from .tables import Split
 

@@ -21,8 +21,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.numerics import exp, floored_log, safe_log
-from ..common.rows import (
+from ..common import (
     AUGMENTED,
     DUAL,
     LOSS,
@@ -33,7 +32,10 @@ from ..common.rows import (
     STALLED,
     STATIONARITY,
     STATIONARY,
+    exp,
+    floored_log,
     matmul,
+    safe_log,
 )
 from .tables import Iterate, Split, State, Weights
 

@@ -12,7 +12,7 @@ so that formulations differ only in h, a, d and M, and one piece of code serves 
 from typing import NamedTuple
 
 from ...information import Array
-from ..common.rows import Integers
+from ..common import Integers
 
 Weights = tuple[float, ...]
 """A few numbers of a run; a tuple, since numba counts references to arrays."""

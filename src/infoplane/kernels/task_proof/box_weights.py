@@ -18,8 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common.numerics import UNIT
-from ..common.rows import copy_row
+from ..common import UNIT, copy_row
 
 THIN = 1e-100  # no box is thinner at zero: the logarithm of its upper end stays moderate
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common.rows import Integers
+from ..common import Integers
 
 
 class DescentEffort(NamedTuple):

@@ -15,8 +15,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common.numerics import UNIT
-from ..common.rows import Integers
+from ..common import UNIT, Integers
 
 LEAST = 1e-30  # c is no smaller: its logarithm stays moderate
 

@@ -5,7 +5,7 @@
     g(w) = rho_z h(p(z)) + rho_zx sum_x p(x) h(w_x) + rho_zy sum_y p(y) h(p(z|y)),     h(t) = -t log t.
 
 **Missing.** The bottleneck's dual says so: D(u) <= 1 for every decoder u if and only if an encoder is optimal.
-D(u) = sum_x p(x) k(x, u) / m(x) is climbed from letters that lie far apart (`posterior/mixture.py`) and from those letters x where
+D(u) = sum_x p(x) k(x, u) / m(x) is climbed from letters that lie far apart (`posterior/form.py`) and from those letters x where
 D(p(y|x)) is largest; a peak above 1 is a cluster that lowers the loss, however far it is from those there are. The split test of the
 accelerated solver sees only what is near.
 
@@ -23,15 +23,14 @@ import numpy as np
 
 from ...information import Array, IntArray, entr
 from ...joint.joint import Support
-from ...kernels.common.numerics import TINY
-from ...posterior.form import gamma_of
-from ...posterior.mixture import Mixture, cover, peaks_above
+from ...kernels.common import TINY
+from ...posterior.form import Mixture, cover, gamma_of, peaks_above
 from ...problem import MarkovLagrangian
-from ...results import Run
+from ...solution import Run
+from ..base import SIZES
 from ..fixed_point import Accelerated
 from ..job import Job
 from .partitions import MERGING, moved, softened
-from .starts import SIZES
 
 PAIR_WORK = 100_000_000
 """Logarithms that the first table of costs may take; the lightest of more clusters are dissolved before."""
@@ -49,7 +48,7 @@ class _Rows:
     def values(self, W: Array, q: Array) -> Array:
         """G of each row."""
         support, problem = self.support, self.problem
-        of_y = problem.over_outcomes(support.joint, entr(q / support.p_y), support.y)
+        of_y = entr(q / support.p_y) @ (support.p_y * problem.weights(support.joint)[support.y])
         found = problem.rho_z * entr(q.sum(axis=1)) + of_y
         if problem.rho_zx != 0.0:
             found = found + problem.rho_zx * (entr(W) @ support.p_x)

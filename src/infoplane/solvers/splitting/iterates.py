@@ -12,13 +12,12 @@ import numpy as np
 
 from ...information import Array
 from ...joint.joint import Joint, Support, check_joint
-from ...kernels.common.rows import AUGMENTED
+from ...kernels.common import AUGMENTED
 from ...kernels.splitting.tables import State
 from ...problem import MarkovLagrangian, check_problem
 from ...runtime.budget import Budget
-from ..base import advanced
+from ..base import advanced, make_starts, seed_sequence
 from ..job import Job, RunOptions
-from ..shared.starts import make_starts, seed_sequence
 from .solver import DouglasRachford, SplittingIteration
 from .thresholds import curvatures, descent
 

@@ -20,11 +20,10 @@ from scipy import sparse
 
 from ...checks import check_callable, check_one_of, number, positive_number, real_array
 from ...errors import InvalidOptionError
-from ...information import Array
-from ...kernels.splitting.douglas_rachford import solver_one, solver_two
-from ...results import Exponent, Rate, Residuals, Result, Status, fit_exponent, fit_rate, judge
-from ...runtime.budget import Budget
-from ...runtime.threads import one_blas_thread, stopped_by_control_c
+from ...information import Array, Result
+from ...kernels.splitting.advance import solver_one, solver_two
+from ...runtime.budget import Budget, one_blas_thread, stopped_by_control_c
+from ...solution import Exponent, Rate, Residuals, Status, fit_exponent, fit_rate, judge
 from ..job import RunOptions
 from .block import Block, BoundBlock, Place, checked_place
 from .thresholds import over_relaxed

@@ -42,10 +42,9 @@ import numpy as np
 from ...checks import check_flag, check_one_of, number
 from ...encoder.encoder import check_encoder
 from ...errors import InvalidOptionError, PenaltyWarning
-from ...information import Array
+from ...information import Array, Result
 from ...joint.joint import Joint, Support, check_joint
 from ...problem import MarkovLagrangian, check_problem
-from ...results import Result
 from .formulations import Formulation, choose
 
 

@@ -20,12 +20,11 @@ from ...certificate.tasks.columns import generate, seeded
 from ...errors import InfoplaneError
 from ...information import Array, IntArray
 from ...joint.joint import Support
-from ...kernels.common.rows import RUNNING, STATIONARY
+from ...kernels.common import RUNNING, STATIONARY
 from ...posterior.programme import encoder_of, linear_programme
-from ...posterior.task_columns import MISSING, missing
-from ...posterior.task_form import TaskForm
+from ...posterior.task_form import MISSING, TaskForm, missing
 from ...problem import MarkovLagrangian
-from ...results import Run
+from ...solution import Run
 from ..base import PathSolver, drive
 from ..job import Job, work_of
 from ..shared.resizing import merged

@@ -2,6 +2,11 @@
 
 A page is one small file, so there is an `Allowance` for each part, and whatever is left out is said in ``notes``. Encoders have all
 letters or those typical of each cluster, coinciding clusters in one column, and thousandths.
+
+*Runs* in a legend: a reader knows which solvers were asked for, not which of a portfolio's ways ended lowest. All runs of one call that
+named one solver are its own. Of several calls, runs of a solver that was asked for by name are its own, and runs that a search found in
+some other way are the "best found". Systems that were brought along are "given". Where nothing is known of the call, runs go by the solver
+that they name.
 """
 
 from __future__ import annotations
@@ -20,13 +25,10 @@ from ...frontier.frontier import Frontier
 from ...frontier.geometry import Enclosure, is_enclosed
 from ...information import Array, bits
 from ...joint.joint import Joint
-from ...joint.mixing import target_weights, targets_of
 from ...joint.task_joint import TaskJoint
 from ...problem import FAMILIES
-from ...results import Status, Trace
-from ...solution import Solution
+from ...solution import Solution, Status, Trace
 from ...storage.files import to_json
-from ..drawing import GIVEN, groups, trace_lines
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,51 @@ class Allowance:
     def smaller(self) -> Allowance:
         """Three quarters of each, but at least a few."""
         return replace(self, **{name: max(3 * n // 4, 4) for name, n in vars(self).items()})
+
+
+# -- runs and traces, as pictures have them too -------------------------------------------------------------------------
+
+BEST, GIVEN = "best found", "given"
+"""The runs of a search that has many ways, and systems from elsewhere."""
+
+
+def groups(frontier: Frontier) -> list[str]:
+    """What a legend calls each run, in the order of the runs."""
+    asked = _asked(frontier.provenance)
+    if len(asked) == 1 and "parts" not in frontier.provenance and asked & {run.solver for run in frontier.runs}:
+        return [GIVEN if run.solver.startswith(f"{GIVEN}: ") else next(iter(asked)) for run in frontier.runs]
+    return [_group(run.solver, asked) for run in frontier.runs]
+
+
+def _group(solver: str, asked: set[str]) -> str:
+    if solver.startswith(f"{GIVEN}: "):
+        return GIVEN
+    return solver if solver in asked or not asked else BEST
+
+
+def _asked(provenance: dict[str, Any]) -> set[str]:
+    """The solvers that the calls behind a frontier named."""
+    return {
+        str(call["solver"])
+        for part in provenance.get("parts", [provenance])
+        for call in (part, *part.get("solvers", ()))
+        if isinstance(call, dict) and call.get("solver")
+    }
+
+
+def trace_lines(trace: Trace) -> tuple[Any, dict[str, Array]]:
+    """The iterations of a trace, and its lines by name: NaN for what a logarithm cannot show, such as residuals where nothing is split."""
+    iterations = np.arange(1, len(trace) + 1) if trace.iteration is None else trace.iteration
+    lines = {
+        "|loss − final loss|, nats": np.abs(trace.loss - trace.loss[-1]),
+        "primal residual": trace.primal,
+        "dual residual": trace.dual,
+        "stationarity residual": trace.stationarity,
+    }
+    return iterations, {name: np.where(np.isfinite(v) & (v > 0), v, np.nan) for name, v in lines.items()}
+
+
+# -- the page ------------------------------------------------------------------------------------------------------------
 
 
 class Plane(NamedTuple):
@@ -72,7 +119,7 @@ def plane_of(frontier: Frontier) -> Plane:
 
 def y_name(joint: Joint) -> str:
     """What Y is called: its columns, or the targets that it mixes."""
-    return ", ".join(one.name for one in targets_of(joint))
+    return ", ".join(one.name for one in joint.targets)
 
 
 def contents(
@@ -101,7 +148,7 @@ def contents(
         "plane": plane_of(frontier)._asdict(),
         "joint": {
             "x": _axis(joint.x_names, joint.x_labels, joint.p_x, letters),
-            "y": _axis((y_name(joint),), joint.y_labels, joint.p_y / target_weights(joint), outcomes),
+            "y": _axis((y_name(joint),), joint.y_labels, joint.p_y / joint.target_weights, outcomes),
         },
         "statuses": {status.name: status.value for status in Status},
         "converged": [status.name for status in Status if status.converged],
@@ -414,7 +461,7 @@ def _omissions(
 def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> dict[str, Any]:
     """p(z), p(z|x) and p(y|z) in thousandths; one column per cluster, or per group that coincide, in the order of the letters they hold."""
     W, joint = run.encoder, run.joint
-    p_zx, p_zy = W * joint.p_x, W @ joint.p_xy / target_weights(joint)
+    p_zx, p_zy = W * joint.p_x, W @ joint.p_xy / joint.target_weights
     differ = distinct_clusters(run.encoder, run.joint.p_x)
     groups = differ if len(differ) <= most else differ[: most - 1]
     held = {group[0]: p_zx[group].sum(axis=0)[letters] for group in groups}

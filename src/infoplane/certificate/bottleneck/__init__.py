@@ -1,1 +1,0 @@
-"""Lower bounds of the bottleneck: a closed-form dual, proven by branch and bound over the Y-simplex."""

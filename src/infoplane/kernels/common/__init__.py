@@ -1,1 +1,0 @@
-"""What all kernels share: exp, log, roots and linear systems; tables, their rows and outcomes."""

@@ -1,0 +1,599 @@
+"""`Envelope`: global optima with proof, without random starts, alone and along a path."""
+
+import itertools
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+import infoplane as ip
+import verify
+from batches import job_of
+from infoplane.certificate.bottleneck import contraction_bound, estimate_cells
+from infoplane.joint.joint import Support
+from infoplane.posterior import programme
+from infoplane.problem import posterior_form_below
+from infoplane.solvers import proofs
+from infoplane.solvers.base import near_identity
+from infoplane.solvers.proofs import Columns, Envelope, merged
+from infoplane.solvers.shared.resizing import settled
+from strategies import joints
+
+
+def path(joint, gammas, options, start=None):
+    """One run per gamma, by one call of `follow`."""
+    support, problems = Support(joint), [ip.bottleneck(g) for g in gammas]
+    letters = support.p_x.size
+    start = near_identity(letters, letters) if start is None else start
+    return list(options.follow(job_of(support, problems[0], start[None], limit=5000), problems))
+
+
+@pytest.mark.parametrize("make", [ip.datasets.paper_uniform, ip.datasets.paper_nonuniform])
+def test_all_sixteen_gammas_of_the_paper_to_1e_8(make):
+    joint, gammas = make(), np.geomspace(0.1, 1.0, 16)
+    runs = path(joint, gammas, Envelope(tol=1e-8))
+    assert len(runs) == 16
+    P = np.asarray(joint.p_xy)
+    for gamma, run in zip(gammas, runs, strict=True):
+        loss = verify.lagrangian(P, run.encoder, ip.bottleneck(float(gamma)).rho)
+        verify.check_encoder(P, run.encoder)
+        assert run.status is ip.Status.CERTIFIED
+        assert loss - 1e-8 <= run.lower_bound <= loss + 1e-12
+        assert run.found_by == "envelope"
+    if make is ip.datasets.paper_nonuniform:
+        losses = [verify.lagrangian(P, runs[k].encoder, ip.bottleneck(float(gammas[k])).rho) for k in (4, 5)]
+        np.testing.assert_allclose(losses, [-0.208488, -0.187447], atol=5e-7)
+
+
+def test_heart_along_a_path_and_alone():
+    joint, gammas = ip.datasets.heart(), np.geomspace(0.01, 1.0, 64)[[0, 8, 24, 37, 46, 63]]
+    runs = path(joint, gammas, Envelope())
+    P = np.asarray(joint.p_xy)
+    for gamma, run in zip(gammas, runs, strict=True):
+        assert run.status is ip.Status.CERTIFIED
+        alone = ip.solve(joint, ip.bottleneck(float(gamma)), Envelope())
+        verify.check_solution(P, alone.problem.rho, alone)
+        assert alone.status is ip.Status.CERTIFIED
+        assert alone.gap <= 1e-6
+        loss = verify.lagrangian(P, run.encoder, alone.problem.rho)
+        assert loss == pytest.approx(alone.loss, abs=1e-6)
+        assert max(run.lower_bound, alone.lower_bound) <= min(loss, alone.loss) + 1e-12
+
+
+def test_near_identity_start_alone_would_miss_an_optimum_of_heart():
+    """gamma = 0.0578: Blahut-Arimoto from the near-identity start is stationary, 8e-5 nats above what is certified."""
+    joint, problem = ip.datasets.heart(), ip.bottleneck(float(np.geomspace(0.01, 1.0, 64)[24]))
+    local = ip.solve(joint, problem, "blahut-arimoto", init="identity", tol=1e-10)
+    best = ip.solve(joint, problem, Envelope())
+    assert local.status is ip.Status.STATIONARY
+    assert local.loss > best.loss + 5e-5
+
+
+@settings(max_examples=25, deadline=None)
+@given(joints(max_y=4), st.floats(0.02, 1.0))
+def test_every_small_joint_is_certified_and_true(joint, gamma):
+    problem = ip.bottleneck(gamma)
+    found = ip.solve(joint, problem, Envelope(max_cells=200_000), max_iter=500)
+    verify.check_solution(np.asarray(joint.p_xy), problem.rho, found)
+    assert found.status is ip.Status.CERTIFIED
+    assert found.gap <= 1e-6
+    other = ip.solve(joint, problem, "blahut-arimoto", starts=3, rng=0, max_iter=300)
+    assert other.loss >= found.lower_bound - 1e-12
+    assert found.clusters + found.died == (joint.p_x > 0).sum()
+
+
+def test_the_same_bits_every_time_and_the_same_optimum_from_any_start():
+    joint, gammas = ip.datasets.heart(), [0.05, 0.1]
+    one, two = (path(joint, gammas, Envelope()) for _ in range(2))
+    trivial = path(joint, gammas, Envelope(), start=np.ones((1, 16)))
+    for a, b, c in zip(one, two, trivial, strict=True):
+        np.testing.assert_array_equal(a.encoder, b.encoder)
+        assert a.lower_bound == b.lower_bound
+        assert c.status is ip.Status.CERTIFIED
+        assert abs(c.lower_bound - a.lower_bound) <= 1e-6
+
+
+@pytest.mark.filterwarnings("ignore:a certificate for:infoplane.PenaltyWarning")
+@pytest.mark.parametrize("options", [Envelope(max_cells=10), Envelope(max_seconds=1e-9)])
+def test_at_a_limit_the_status_is_honest_and_the_bound_holds(options):
+    joint, problem = ip.datasets.heart(), ip.bottleneck(0.05)
+    found = ip.solve(joint, problem, options)
+    best = ip.solve(joint, problem, Envelope())
+    assert found.status in (ip.Status.STATIONARY, ip.Status.ALMOST)
+    assert found.lower_bound <= best.loss
+    assert found.gap > 1e-6
+    verify.check_solution(np.asarray(joint.p_xy), problem.rho, found)
+
+
+def test_multiples_are_solved_to_their_own_scale():
+    joint = ip.datasets.paper_uniform()
+    found = ip.solve(joint, ip.MarkovLagrangian(-70.0, -30.0, 100.0), Envelope(tol=1e-5))
+    one = ip.solve(joint, ip.bottleneck(0.3), Envelope(tol=1e-7))
+    assert found.status is ip.Status.CERTIFIED
+    assert found.loss == pytest.approx(100.0 * one.loss, abs=1e-5)
+    assert ip.solve(joint, ip.MarkovLagrangian(1.0, -3.0, 2.0), Envelope()).loss == pytest.approx(0.0, abs=1e-12)
+
+
+def test_duplicates_are_merged_and_nothing_else():
+    joint, problem = ip.datasets.heart(), ip.bottleneck(0.1)
+    support = Support(joint)
+    W = ip.solve(joint, problem, Envelope()).encoder
+    split = np.vstack([0.3 * W, 0.7 * W])
+    found = merged(support, problem, split, 1e-12)
+    assert len(found) == len(W)
+    np.testing.assert_allclose(np.sort(found.sum(axis=1)), np.sort(W.sum(axis=1)), atol=1e-9)
+    assert len(merged(support, problem, split, np.inf)) == 1
+
+
+def test_what_a_proof_will_take_is_said_beforehand():
+    rng = np.random.default_rng(0)
+    start = np.ones((1, 12))
+    few, many = (ip.Joint.from_counts(rng.random((12, n)) ** 4) for n in (10, 24))
+    assert Envelope().caution(Support(few), ip.bottleneck(0.2), start) is None
+    assert "max_cells" in Envelope().caution(Support(many), ip.bottleneck(0.2), start)
+    assert Envelope().caution(Support(many), ip.bottleneck(1.0), start) is None
+    with pytest.warns(ip.PenaltyWarning, match=r"\|Y\| = 24"):
+        found = ip.solve(many, ip.bottleneck(0.3), Envelope(max_cells=10))
+    assert found.status is not ip.Status.CERTIFIED
+    assert found.lower_bound < found.loss
+
+
+@pytest.mark.parametrize("letters", [2, 4, 8])
+def test_the_estimate_is_right_to_an_order_of_magnitude(letters):
+    P = np.random.default_rng(letters).dirichlet(np.ones(letters), size=20) / 20
+    gammas = (0.05, 0.1, 0.2)
+    cells = [ip.certify(ip.Joint.from_counts(P), ip.bottleneck(g), np.ones((1, 20))).cells for g in gammas]
+    assert 0.1 <= np.exp(np.log(cells).mean()) / estimate_cells(letters) <= 10.0
+    assert max(cells) <= 10.0 * estimate_cells(letters, hard=True)
+
+
+def test_letters_beyond_any_estimate_are_announced_too():
+    """1.5^702 cells and more are beyond floats: the estimate is infinite, and no traceback."""
+    assert estimate_cells(10_000) == estimate_cells(10_000, hard=True) == np.inf
+    wide = ip.Joint.from_counts(np.random.default_rng(0).random((3, 2000)))
+    assert "|Y| = 2000 is hopeless" in Envelope().caution(Support(wide), ip.bottleneck(0.2), np.ones((1, 3)))
+
+
+def test_refuses_other_problems_and_bad_limits():
+    with pytest.raises(ip.UnsupportedProblemError, match="rho"):
+        ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.0), Envelope())
+    with pytest.raises(ip.InvalidOptionError, match="tol"):
+        Envelope(tol=0.0)
+    with pytest.raises(ip.InvalidOptionError, match="max_cells"):
+        Envelope(max_cells=0)
+
+
+@pytest.mark.parametrize("pauses", [0, 1, 3, 10])
+@pytest.mark.parametrize("problem", [ip.bottleneck(0.05), ip.deterministic_bottleneck(0.05)], ids=["IB", "DIB"])
+def test_interrupted_at_any_pause_it_answers_with_an_encoder_and_a_bound(problem, pauses, monkeypatch):
+    joint = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(20, 6)))
+    support = Support(joint)
+    start = np.random.default_rng(1).dirichlet(np.ones(20), size=20).T.copy()
+    job, seen = job_of(support, problem, start[None]), []
+
+    def interrupted(proof):
+        for _ in proof.pieces():
+            seen.append(proof.lower_bound)
+            if len(seen) > pauses:
+                job.budget.stop()
+
+    monkeypatch.setattr(proofs, "prove", interrupted)
+    (run,) = Envelope().run(job)
+    monkeypatch.undo()
+    assert len(seen) == pauses + 1
+    loss = problem.value(joint, run.encoder)
+    assert run.status is ip.Status.INTERRUPTED
+    assert loss <= problem.value(joint, start) + 1e-12
+    assert contraction_bound(support, posterior_form_below(problem)) <= run.lower_bound
+    assert run.lower_bound <= ip.solve(joint, problem, rng=0).loss
+
+
+def test_control_c_in_the_first_piece_of_a_proof_still_has_an_answer(monkeypatch):
+    joint, problem = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(20, 6))), ip.bottleneck(0.05)
+    real = proofs.prove
+
+    def pressed(proof):
+        os.kill(os.getpid(), signal.SIGINT)
+        real(proof)
+
+    monkeypatch.setattr(proofs, "prove", pressed)
+    found = ip.solve(joint, problem, Envelope())
+    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-9)
+    assert found.lower_bound <= found.loss
+
+
+def test_a_hopeless_search_is_not_begun_and_the_bound_of_groups_is_returned():
+    """70 letters of Y: no box of them is ever cut, and that is said before and after."""
+    rng = np.random.default_rng(8)
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(70, 0.3), size=12))
+    with pytest.warns(
+        ip.PenaltyWarning, match=r"\|Y\| = 70 is hopeless, and its search is not begun beyond 64 letters"
+    ):
+        found = ip.solve(joint, ip.bottleneck(0.2), "envelope", certify=True, max_seconds=0.3)
+    assert -np.inf < found.lower_bound <= found.loss
+    again = ip.certify(joint, ip.bottleneck(0.2), found.encoder, max_seconds=0.3)
+    assert again.limit == "|Y| = 70: beyond 64 letters only groups of them are searched"
+
+
+@pytest.mark.filterwarnings("ignore:a certificate for:infoplane.PenaltyWarning")
+def test_after_a_limit_the_answer_is_polished_within_a_budget(monkeypatch):
+    """A proof that ended has a stationary answer; one that a limit ended must not take much longer than its limit."""
+    patience = []
+
+    def polish(job, W):
+        patience.append(ip.Accelerated().begin(job.but(starts=W[None])).limit)
+        return settled(job, W)
+
+    monkeypatch.setattr(proofs, "settled", polish)
+    monkeypatch.setattr(proofs, "POLISH_WORK", 1)
+    for cells in (1, 1_000_000):
+        ip.solve(ip.datasets.heart(), ip.bottleneck(0.1), Envelope(max_cells=cells), max_iter=4000)
+    assert patience[0] < patience[1] == 4000
+
+
+def partitions(n):
+    """Every map of n letters to clusters, each partition once."""
+
+    def grow(labels):
+        if len(labels) == n:
+            yield labels
+        else:
+            for label in range(max(labels, default=-1) + 2):
+                yield from grow((*labels, label))
+
+    yield from grow(())
+
+
+def hard_encoder(labels):
+    return np.eye(max(labels) + 1)[:, list(labels)]
+
+
+@pytest.mark.parametrize("make", [ip.datasets.paper_uniform, ip.datasets.paper_nonuniform])
+def test_the_papers_data_is_certified_to_1e_8(make):
+    joint = make()
+    frontier = ip.sweep(joint, ip.funnel, np.geomspace(0.5, 20.0, 20), Columns(tol=1e-8))
+    assert len(frontier.runs) == 20
+    for run in frontier.runs:
+        assert run.status is ip.Status.CERTIFIED
+        assert run.gap <= 1e-8
+        verify.check_solution(joint.p_xy, run.problem.rho, run, tol=1e-10)
+        for labels in partitions(3):
+            assert run.lower_bound <= verify.lagrangian(joint.p_xy, hard_encoder(labels), run.problem.rho)
+
+
+def test_heart_at_beta_3_5():
+    found = ip.solve(ip.datasets.heart(), ip.funnel(3.5), Columns())
+    assert found.status is ip.Status.CERTIFIED
+    assert found.loss == pytest.approx(-2.099081, abs=1e-6)
+    assert found.clusters <= 16
+
+
+def test_heart_sweep_shares_columns_and_certifies_every_point():
+    joint = ip.datasets.heart()
+    frontier = ip.sweep(joint, ip.funnel, np.geomspace(1.0, 10.0, 20)[::4], Columns())
+    merging = ip.sweep(joint, ip.funnel, np.geomspace(1.0, 10.0, 20)[::4], "merging")
+    for run, greedy in zip(frontier.runs, merging.runs, strict=True):
+        assert run.status is ip.Status.CERTIFIED
+        assert run.lower_bound <= greedy.loss
+        verify.check_solution(joint.p_xy, run.problem.rho, run, tol=1e-10)
+
+
+def kinds(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 7)), int(rng.integers(2, 5))
+    kind = ("smooth", "peaked", "zeros", "equal rows", "nearly deterministic")[seed % 5]
+    P = rng.dirichlet(np.full(m, {"smooth": 2.0, "peaked": 0.2}.get(kind, 0.6)), n)
+    if kind == "zeros":
+        P = P * (rng.random((n, m)) < 0.5)
+        P[P.sum(axis=1) == 0.0, 0] = 1.0
+    elif kind == "equal rows":
+        P = P[rng.integers(0, max(n // 2, 1), n)]
+    elif kind == "nearly deterministic":
+        P = np.eye(m)[rng.integers(0, m, n)] + 1e-9 * P
+    return (
+        ip.Joint.from_counts(P * rng.dirichlet(np.ones(n))[:, None]),
+        float(np.exp(rng.uniform(0.0, np.log(30.0)))),
+        rng,
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_encoder_beats_the_lower_bound(seed):
+    """Against all deterministic maps, random encoders, and random ones polished by a general optimiser."""
+    joint, beta, rng = kinds(seed)
+    P, n, rho = np.asarray(joint.p_xy), joint.shape[0], ip.funnel(beta).rho
+    found = ip.solve(joint, ip.funnel(beta), Columns())
+    assert found.status is ip.Status.CERTIFIED
+    verify.check_solution(P, rho, found, tol=1e-10)
+    rivals = [hard_encoder(labels) for labels in partitions(n)]
+    rivals += [rng.dirichlet(np.full(n, 0.3), n).T for _ in range(50)]
+
+    def loss(theta):
+        W = np.exp(theta.reshape(n, n) - theta.reshape(n, n).max(axis=0))
+        return ip.funnel(beta).value(joint, W / W.sum(axis=0))
+
+    polished = minimize(loss, 3.0 * rng.standard_normal(n * n), method="L-BFGS-B", options={"maxiter": 30}).fun
+    best = min([polished, *(verify.lagrangian(P, W, rho) for W in rivals)])
+    assert found.lower_bound <= best
+    assert found.loss <= best + 1e-6
+
+
+@settings(max_examples=40, deadline=None)
+@given(joint=joints(max_x=5, max_y=4), beta=st.floats(0.1, 30.0))
+def test_any_joint(joint, beta):
+    """Zeros, letters without mass, one letter, independence: certified, and the reported numbers are true."""
+    problem = ip.funnel(beta)
+    found = ip.solve(joint, problem, Columns(tol=1e-6))
+    assert found.status is ip.Status.CERTIFIED
+    P = np.asarray(joint.p_xy)
+    verify.check_solution(P, problem.rho, found, tol=1e-10)
+    seen = np.flatnonzero(joint.p_x > 0)
+    assert found.clusters <= max(len(seen), 1)
+    for labels in partitions(len(seen)):
+        W = np.ones((max(labels) + 1, joint.shape[0])) / (max(labels) + 1)
+        W[:, seen] = hard_encoder(labels)
+        assert found.lower_bound <= verify.lagrangian(P, W, problem.rho) + 1e-12
+
+
+@pytest.mark.parametrize("beta", [0.05, 0.5, 1.0])
+def test_up_to_beta_one_everything_is_released(beta):
+    joint = ip.datasets.heart()
+    found = ip.solve(joint, ip.funnel(beta), Columns(tol=1e-11))
+    assert found.loss == pytest.approx(beta * joint.mutual_information - joint.entropy_x, abs=1e-11)
+    assert found.gap <= 1e-11
+    assert found.ixz == pytest.approx(joint.entropy_x, abs=1e-12)
+
+
+def test_a_noisy_channel_is_released_beyond_beta_one():
+    """Up to 1 over Dobrushin's coefficient, here computed pair by pair, and not far beyond."""
+    joint = ip.datasets.heart()
+    T = np.asarray(joint.p_y_given_x)
+    eta = max(0.5 * np.abs(T[:, i] - T[:, j]).sum() for i, j in itertools.combinations(range(16), 2))
+    assert 1.0 / eta > 1.05
+    found = ip.solve(joint, ip.funnel(0.999 / eta), Columns(tol=1e-10))
+    assert found.ixz == pytest.approx(joint.entropy_x, abs=1e-12)
+    assert found.gap <= 1e-10
+    assert ip.solve(joint, ip.funnel(2.0 / eta), Columns()).ixz < joint.entropy_x - 0.01
+
+
+def test_an_independent_y_costs_nothing():
+    joint = ip.Joint.from_matrix(np.outer([0.5, 0.2, 0.3], [0.25, 0.75]))
+    found = ip.solve(joint, ip.funnel(50.0), Columns())
+    assert found.status is ip.Status.CERTIFIED
+    assert found.loss == pytest.approx(-joint.entropy_x, abs=1e-6)
+
+
+def test_a_multiple_of_the_funnel():
+    joint = ip.datasets.paper_nonuniform()
+    one = ip.solve(joint, ip.funnel(4.0), Columns(tol=1e-8))
+    many = ip.solve(joint, ip.MarkovLagrangian(*(7.0 * r for r in ip.funnel(4.0).rho)), Columns(tol=7e-8))
+    assert many.status is ip.Status.CERTIFIED
+    assert many.loss == pytest.approx(7.0 * one.loss, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "problem", [ip.bottleneck(0.3), ip.deterministic_bottleneck(0.2), ip.MarkovLagrangian(0.5, -0.7, 0.3)]
+)
+def test_other_problems_are_refused(problem):
+    with pytest.raises(ip.UnsupportedProblemError, match="rho"):
+        ip.solve(ip.datasets.paper_uniform(), problem, Columns())
+
+
+@pytest.mark.parametrize("options", [{"tol": 0.0}, {"tol": -1e-6}, {"max_cells": 0}, {"max_seconds": 0.0}])
+def test_options_are_checked(options):
+    with pytest.raises(ip.InvalidOptionError):
+        Columns(**options)
+
+
+def test_limits_leave_a_bound_that_holds_and_no_false_claim():
+    joint, problem = ip.datasets.heart(), ip.funnel(10.0)
+    best = ip.solve(joint, problem, Columns())
+    for limited in (Columns(max_cells=100), Columns(max_seconds=1e-9)):
+        found = ip.solve(joint, problem, limited)
+        assert found.status is not ip.Status.CERTIFIED
+        assert found.lower_bound <= best.loss
+        verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
+    assert ip.solve(joint, problem, Columns(), max_iter=1).status is not ip.Status.CERTIFIED
+
+
+@pytest.mark.parametrize(
+    ("beta", "limits"), [(1e6, {"max_cells": 3}), (40.0, {"max_cells": 3}), (10.0, {"max_seconds": 1e-9})]
+)
+def test_a_search_cut_short_is_never_worse_than_the_default(beta, limits):
+    rng = np.random.default_rng(3)
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(3, 0.4), 6) * rng.dirichlet(np.ones(6))[:, None])
+    problem = ip.funnel(beta)
+    found, default = ip.solve(joint, problem, Columns(**limits)), ip.solve(joint, problem, rng=0)
+    assert found.status is not ip.Status.CERTIFIED
+    assert found.lower_bound <= default.loss
+    assert found.loss <= default.loss + 1e-12 * beta
+
+
+@pytest.mark.parametrize("looks", [1, 2, 8])
+def test_an_interrupted_search_returns_its_encoder_and_its_bound(looks):
+    joint, problem, seen = ip.datasets.heart(), ip.funnel(3.5), 0
+
+    def impatient(_):
+        nonlocal seen
+        seen += 1
+        if seen == looks:
+            raise KeyboardInterrupt
+
+    found = ip.solve(joint, problem, Columns(tol=1e-9), callback=impatient)
+    assert found.status in (ip.Status.INTERRUPTED, ip.Status.STATIONARY, ip.Status.ALMOST)
+    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
+    assert found.lower_bound <= -2.099080
+    assert found.loss <= ip.solve(joint, problem, "merging").loss + 1e-9
+
+
+def test_many_letters_of_y_are_announced():
+    rng = np.random.default_rng(0)
+    joint = ip.Joint.from_counts(rng.random((60, 6)))
+    with pytest.warns(ip.PenaltyWarning, match="up to 6 of 60 letters"):
+        found = ip.solve(joint, ip.funnel(3.0), Columns(max_cells=50))
+    assert found.lower_bound <= found.loss
+    assert Columns().caution(Support(ip.datasets.heart()), ip.funnel(2.0), np.eye(16)) is None
+
+
+def test_the_same_bits_every_time():
+    joint, problem = ip.datasets.heart(), ip.funnel(2.5)
+    one, two = (ip.solve(joint, problem, Columns(), rng=0) for _ in range(2))
+    np.testing.assert_array_equal(one.encoder, two.encoder)
+    assert one.lower_bound == two.lower_bound
+
+
+def test_without_rng_the_certified_answer_is_the_same_every_time():
+    joint, problem = ip.datasets.heart(), ip.funnel(2.5)
+    one, two = (ip.solve(joint, problem, certify=True) for _ in range(2))
+    np.testing.assert_array_equal(one.encoder, two.encoder)
+    assert one.lower_bound == two.lower_bound
+
+
+@pytest.mark.parametrize("beta", [311941.09, 1e6, 1e9])
+def test_a_large_beta_ends_with_an_encoder_and_a_bound(beta):
+    joint = ip.Joint.from_counts([[3, 0], [0, 2], [2, 1], [2, 3], [0, 0]])
+    problem = ip.funnel(beta)
+    found = ip.solve(joint, problem, Columns())
+    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10 * beta)
+    assert found.lower_bound <= found.loss
+    # In units of beta, where the arithmetic is exact to 1e-16, the answer is sharp.
+    assert found.gap <= 1e-9 * beta
+    assert found.loss <= ip.solve(joint, problem, "merging").loss + 1e-9
+
+
+@pytest.mark.parametrize("mass", [1e-30, 1e-300, 5e-324])
+def test_a_letter_of_all_but_no_mass_does_not_stand_in_the_way_of_a_proof(mass):
+    joint, problem = ip.Joint.from_counts([[mass, 2 * mass], [1, 0.5], [0.2, 2.0], [1, 1]]), ip.funnel(3.0)
+    found = ip.solve(joint, problem, Columns())
+    assert found.status is ip.Status.CERTIFIED
+    without = ip.solve(ip.Joint.from_counts([[1, 0.5], [0.2, 2.0], [1, 1]]), problem, Columns())
+    assert found.loss == pytest.approx(without.loss, abs=1e-6)
+
+
+@pytest.mark.parametrize("cap", [1e-11, 1e-14])
+def test_a_tiny_cap_ends_with_a_release_and_a_bound(cap):
+    joint = ip.Joint.from_counts([[3, 0], [0, 2], [2, 1], [2, 3], [0, 0]])
+    found = ip.funnel_at_leakage(
+        joint, cap, max_seconds=1.0
+    )  # what is left to prove is below the tolerance of any search
+    assert found.solution.iyz <= cap
+    assert found.solution.ixz <= found.upper_bound < joint.entropy_x
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_rival_beats_a_bound_with_many_letters_of_y(seed):
+    """Bounds of searches that were cut short, and of whole ones, |Y| up to 10."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(4, 14)), int(rng.integers(5, 11))
+    T = rng.dirichlet(np.full(m, (1.0, 0.15, 0.4)[seed % 3]), n)
+    if seed % 4 == 0:
+        T *= rng.random((n, m)) < 0.6
+        T[T.sum(axis=1) == 0.0] = 1.0
+    joint = ip.Joint.from_counts(rng.dirichlet(np.ones(n))[:, None] * T / T.sum(axis=1, keepdims=True))
+    problem = ip.funnel(float(np.exp(rng.uniform(0.1, 3.0))))
+    found = ip.solve(joint, problem, Columns(max_cells=int(rng.choice([3, 100, 3000]))), rng=0)
+    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
+    rivals = [ip.solve(joint, problem, name, starts=4, rng=0, max_iter=200).loss for name in ("merging", "accelerated")]
+    assert found.lower_bound <= min(rivals)
+
+
+def test_a_given_encoder_is_where_it_begins():
+    """An optimal start needs no more columns than a few rounds of proof."""
+    joint, problem = ip.datasets.heart(), ip.funnel(3.5)
+    cold = ip.solve(joint, problem, Columns())
+    warm = ip.solve(joint, problem, Columns(), init=cold.encoder)
+    assert warm.iterations < cold.iterations
+    assert warm.loss == pytest.approx(cold.loss, abs=1e-6)
+
+
+COUNTS = [[3, 0], [0, 2], [2, 1], [2, 3]]
+
+
+@pytest.mark.parametrize(("without_mass", "beta"), [(0, 1e3), (0, 1e6), (1, 1e4), (1, 3e5)])
+def test_at_a_large_beta_neither_the_default_nor_columns_loses_to_the_other_or_to_perfect_privacy(without_mass, beta):
+    joint, problem = ip.Joint.from_counts([*COUNTS, *without_mass * [[0, 0]]]), ip.funnel(beta)
+    default, exact = ip.solve(joint, problem, rng=0), ip.solve(joint, problem, Columns())
+    private = problem.value(joint, ip.perfect_privacy(joint).encoder)
+    assert max(default.loss, exact.loss) <= min(default.loss, exact.loss, private) + 1e-6
+
+
+def test_the_default_is_as_good_on_heart_at_a_large_beta():
+    joint, problem = ip.datasets.heart(), ip.funnel(1e3)
+    assert ip.solve(joint, problem, rng=0).loss <= ip.solve(joint, problem, Columns()).loss + 1e-6
+
+
+class Waiting:
+    """In place of HiGHS: it presses Ctrl-C, and does not answer before it is released."""
+
+    def __init__(self, pressed_at):
+        self.calls, self.pressed_at, self.released, self.answered = 0, pressed_at, threading.Event(), 0
+
+    def __call__(self, *arguments, **options):
+        self.calls += 1
+        if self.calls == self.pressed_at:
+            # To a thread that is not the main one: as when the main thread is just about to sleep, nothing wakes it.
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        if self.calls >= self.pressed_at:
+            self.released.wait(300)
+            self.answered += 1
+        return real_linprog(*arguments, **options)
+
+
+real_linprog = scipy.optimize.linprog
+
+
+@pytest.fixture
+def waiting(monkeypatch):
+    monkeypatch.setattr(programme, "HIGHS", programme.HIGHS._replace(short=0))
+    made = []
+
+    def make(pressed_at):
+        made.append(Waiting(pressed_at))
+        monkeypatch.setattr(scipy.optimize, "linprog", made[0])
+        return made[0]
+
+    yield make
+    made[0].released.set()
+
+
+@pytest.mark.parametrize("pressed_at", [1, 3])
+def test_control_c_is_heard_while_highs_works(pressed_at, waiting):
+    joint, problem, highs = ip.datasets.heart(), ip.funnel(3.5), waiting(pressed_at)
+    found = ip.solve(joint, problem, Columns())
+    assert (highs.calls, highs.answered) == (pressed_at, 0)
+    assert found.status is not ip.Status.CERTIFIED
+    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
+    assert found.lower_bound <= -2.099080
+
+
+def test_control_c_is_heard_while_highs_works_for_the_default_solver(waiting):
+    joint, problem, highs = ip.datasets.heart(), ip.funnel(3.5), waiting(1)
+    found = ip.solve(joint, problem, starts=2, rng=0)
+    assert (highs.calls, highs.answered) == (1, 0)
+    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
+
+
+def test_control_c_is_heard_while_highs_works_in_the_main_thread(waiting):
+    joint, problem, highs = ip.datasets.heart(), ip.funnel(3.5), waiting(1)
+    W = ip.solve(joint, problem, "merging").encoder
+    proof = ip.certify(joint, problem, W)
+    assert (highs.calls, highs.answered) == (1, 0)
+    assert proof.lower_bound <= -2.099080
+    assert not proof.certified
+
+
+@pytest.mark.parametrize("beta", [1.0001, 1.01, 3.0])
+def test_where_y_is_a_function_of_x_the_simple_bound_is_enough(beta):
+    """Nothing leaks and H(X|Y) is said: near beta = 1 a search took seconds to find out."""
+    joint, problem = ip.Joint.from_counts([[2, 0, 0], [1, 0, 0], [0, 3, 0], [0, 1, 0], [0, 0, 3]]), ip.funnel(beta)
+    found = ip.solve(joint, problem, Columns())
+    verify.check_solution(joint.p_xy, problem.rho, found)
+    assert found.status is ip.Status.CERTIFIED
+    assert found.loss == pytest.approx(joint.mutual_information - joint.entropy_x, abs=1e-6)
+    assert ip.certify(joint, problem, found.encoder).cells == 0
