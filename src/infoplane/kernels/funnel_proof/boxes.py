@@ -394,7 +394,13 @@ def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
             copy_row(search.low[slot], low)
             copy_row(search.high[slot], high)
             copy_row(search.guess[slot], guess)
-            letter, t1, t2, bound, sides = search.letter[slot], search.cut[slot, 0], search.cut[slot, 1], search.key[slot], 2
+            letter, t1, t2, bound, sides = (
+                search.letter[slot],
+                search.cut[slot, 0],
+                search.cut[slot, 1],
+                search.key[slot],
+                2,
+            )
         for side in range(sides):
             copy_row(low, work.l)
             copy_row(high, work.b)
