@@ -267,25 +267,19 @@ def test_a_public_class_name_means_one_thing():
 
 
 TESTED_ELSEWHERE = {
-    "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
     "certificate.funnel.release": "frontier/test_release.py, the function that people call",
     "cli.plugins": "cli/test_options.py",
     "errors": "each error where it is raised",
-    "frontier.verify": "verification/test_verify.py, which calls it",
     "kernels.funnel_proof.capped_boxes": "frontier/test_release.py, against enumerated vertices",
     "kernels.funnel_proof.capped_relaxation": "kernels/funnel_proof/test_capped_cell.py, against HiGHS",
     "kernels.splitting.tables": "types only",
     "certificate.tasks.columns": "frontier/test_task_leakage.py, kernels/task_proof/test_pairs.py and certificate/tasks/test_boxes.py",
-    "posterior.task_columns": "frontier/test_task_leakage.py and solvers/tasks/test_task_portfolio.py",
-    "certificate.funnel.kept": "frontier/test_release.py, the function that people call",
     "certificate.tasks.private": "frontier/test_task_leakage.py, against all vertices, and certificate/tasks/test_boxes.py",
     "kernels.task_proof.box_weights": "certificate/tasks/test_boxes.py, where posteriors are sampled",
-    "solvers.tasks.task_proof": "certificate/tasks/test_boxes.py and solvers/tasks/test_task_portfolio.py",
     "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/tasks/test_task_portfolio.py",
     "solvers.tasks.task_map": "solvers/tasks/test_task_portfolio.py and test_task_problem.py",
     "view.drawing": "view/test_plot.py (legends, names of systems) and view/report/test_contents.py",
     "view.pages": "cli/test_audit.py, cli/test_release.py and cli/test_encode.py",
-    "posterior.channel": "certificate/funnel/test_free.py",
     "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
     "version": "test_package.py",
 }
