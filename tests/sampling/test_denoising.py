@@ -9,7 +9,7 @@ from scipy import sparse
 import infoplane as ip
 from infoplane.sampling.denoising import fit
 from infoplane.storage.store import read_store
-from planted import three_kinds
+from made_up import three_kinds
 
 
 @pytest.fixture(scope="module")

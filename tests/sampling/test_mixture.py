@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from infoplane.sampling.mixture import DistinctRows, _step, concentrated, fitted, log_likelihood, overall, shrunk
-from planted import CENTRES, three_kinds
+from made_up import CENTRES, three_kinds
 
 
 def plain_step(counts, p, q):

@@ -44,8 +44,7 @@ from ..problem import bottleneck
 from ..sampling.denoising import CONSTANT, MIXTURE, Denoising, fit
 from ..sampling.mixture import HALF, DistinctRows
 from ..solve import solve
-from ..solvers.shared.few_clusters import line_cuts, prebins
-from ..solvers.shared.partitions import encoder_of
+from ..solvers.shared.partitions import encoder_of, line_cuts, prebins
 from .letters import IntervalLetters, Letters, looked_up
 from .partition import FINEST, map_plane, partition, partition_curve
 
