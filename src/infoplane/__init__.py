@@ -76,9 +76,8 @@ from .systems.efficiency import efficiency, efficiency_summary
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
 from .systems.measures import Capacity, capacity, capacity_prior, gnid
-from .table.audit import audit
+from .table.audit import HeldOutAttack, audit, held_out_attack
 from .table.compare_releases import ReleaseComparison, ReleaseFrontier, compare_releases, release_frontier
-from .table.measures import HeldOutAttack, held_out_attack
 from .table.partition import HardPartition, PartitionCurve, partition, partition_curve
 from .task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from .version import __version__
