@@ -206,7 +206,7 @@ __all__ = [
     "verify",
 ]
 
-_EXTRAS = {"BottleneckEncoder": "table.bottleneck_encoder", "PrivacyFunnelRelease": "table.funnel_release"}
+_EXTRAS = {"BottleneckEncoder": "table.transformers", "PrivacyFunnelRelease": "table.transformers"}
 """Public names whose modules need an extra: they are imported when they are asked for."""
 
 
