@@ -44,7 +44,7 @@ from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .sampling.denoising import Denoising
 from .sampling.estimators import PermutationTest, estimate_information, permutation_test
-from .sampling.leakage import LeakageBound, leakage_bound
+from .sampling.intervals import LeakageBound, leakage_bound
 from .solution import Exponent, Rate, Residuals, Run, Solution, Status, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing

@@ -32,7 +32,7 @@ from ..joint.joint import Joint, check_joint
 from ..joint.tables import by_column, dense
 from ..joint.task_joint import TaskJoint
 from ..runtime.budget import cores
-from ..sampling.leakage import leakage_bound
+from ..sampling.intervals import leakage_bound
 
 if TYPE_CHECKING:
     import pandas as pd

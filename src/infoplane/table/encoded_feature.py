@@ -41,8 +41,7 @@ from ..joint.joint import Joint
 from ..joint.tables import LARGEST_TABLE
 from ..posterior.merge_path import agglomerative_bottleneck
 from ..problem import bottleneck
-from ..sampling.denoising import CONSTANT, MIXTURE, Denoising, fit
-from ..sampling.mixture import HALF, DistinctRows, overall, shrunk
+from ..sampling.denoising import CONSTANT, HALF, MIXTURE, Denoising, DistinctRows, fit, overall, shrunk
 from ..solve import solve
 from ..solvers.shared.few_clusters import line_cuts, prebins
 from ..solvers.shared.partitions import encoder_of

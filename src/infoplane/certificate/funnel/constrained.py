@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...encoder.encoder import EncoderView
 from ...information import Array
-from ...sampling.leakage import LeakageBound, leakage_bound
+from ...sampling.intervals import LeakageBound, leakage_bound
 from ...solution import Residuals, Solution, Status
 
 if TYPE_CHECKING:
