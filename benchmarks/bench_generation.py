@@ -16,8 +16,7 @@ import numpy as np
 
 import infoplane as ip
 import joints
-from infoplane.certificate.funnel.free import FreePosteriors
-from infoplane.certificate.funnel.generation import generate
+from infoplane.certificate.funnel.generation import FreePosteriors, generate
 from infoplane.joint.joint import Support
 from infoplane.posterior.form import constant, scaled
 from infoplane.posterior.programme import Programme

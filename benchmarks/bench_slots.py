@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.posterior import channel
+from infoplane.posterior import programme as channel
 from joints import ADULT, DATA, compas, outside, random_joint
 from timing import measured
 

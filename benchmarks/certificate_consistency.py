@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.bottleneck import Assured, Partition
+from infoplane.certificate.bottleneck import Partition, assured
 from infoplane.frontier.transitions import critical_gamma
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.form import Mixture, dual_of
-from infoplane.solvers.envelope import Envelope
+from infoplane.solvers.proofs import Envelope
 from joints import KINDS, deterministic_encoders, random_joint
 
 SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 20, "ib-2": 20, "ib-1v": 20}
@@ -46,7 +46,7 @@ def perturbed(joint: ip.Joint, problem: ip.MarkovLagrangian, W: np.ndarray, rng:
         partition = Partition(support.T)
         partition.grow(501)
         search(dual_of(support, gamma, noisy), partition.boxes, -0.5 * TOL, 500)
-        bounds.append(Assured(support, problem, noisy).bound(partition.least))
+        bounds.append(assured(support, problem, noisy, partition.least))
     return bounds
 
 

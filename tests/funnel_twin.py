@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 
-from infoplane.posterior.channel import Channel
+from infoplane.posterior.programme import Channel
 
 mpmath.mp.dps = 50
 mp = mpmath.mpf

@@ -71,8 +71,6 @@ def test_a_sweep_asked_for_in_numpy_numbers_is_the_same(tmp_path):
     assert json.dumps(swept(int, float, "python.db")) == json.dumps(swept(np.int64, np.float64, "numpy.db"))
 
 
-UNIFORM = ip.datasets.paper_uniform()
-
 NUMBERS = {
     "tol": (lambda v: RunOptions(tol=v).tol, 1e-6),
     "tol of a proof": (lambda v: Limits(tol=v).tol, 1e-6),

@@ -193,11 +193,11 @@ LAZY = {
     "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
     "encoder.encoder": "narwhals, where an encoder is applied to rows",
     "joint.task_joint": "narwhals, as for a Joint: 0.1 s that only frames need",
-    "cli": "the command line's parser loads when it runs",
     "cli.app": "the options of solvers load with the first command, not with the group",
+    "view.plot": "pandas, with what is read off a grid",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
+    "cli.options": "files are read if JOINT is one, and a plugin is looked for if it is named",
     "solution": "matplotlib is an extra; cross-fitting solves, and loads when it is asked for",
-    "view.report.page": "altair is an extra",
 }
 
 
@@ -267,26 +267,20 @@ def test_a_public_class_name_means_one_thing():
 
 
 TESTED_ELSEWHERE = {
-    "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
     "certificate.funnel.release": "frontier/test_release.py, the function that people call",
-    "cli.tables": "cli/test_inputs.py and cli/test_files.py",
+    "cli.plugins": "cli/test_options.py",
     "errors": "each error where it is raised",
     "frontier.verify": "verification/test_verify.py, which calls it",
     "kernels.funnel_proof.capped_boxes": "frontier/test_release.py, against enumerated vertices",
     "kernels.funnel_proof.capped_relaxation": "kernels/funnel_proof/test_capped_cell.py, against HiGHS",
     "kernels.splitting.tables": "types only",
     "certificate.tasks.columns": "frontier/test_task_leakage.py, kernels/task_proof/test_pairs.py and certificate/tasks/test_boxes.py",
-    "posterior.task_columns": "frontier/test_task_leakage.py and solvers/tasks/test_task_portfolio.py",
-    "certificate.funnel.kept": "frontier/test_release.py, the function that people call",
     "certificate.tasks.private": "frontier/test_task_leakage.py, against all vertices, and certificate/tasks/test_boxes.py",
     "kernels.task_proof.box_weights": "certificate/tasks/test_boxes.py, where posteriors are sampled",
-    "solvers.tasks.task_proof": "certificate/tasks/test_boxes.py and solvers/tasks/test_task_portfolio.py",
     "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/tasks/test_task_portfolio.py",
     "solvers.tasks.task_map": "solvers/tasks/test_task_portfolio.py and test_task_problem.py",
     "view.drawing": "view/test_plot.py (legends, names of systems) and view/report/test_contents.py",
     "view.pages": "cli/test_audit.py, cli/test_release.py and cli/test_encode.py",
-    "view.report.charts": "view/report/test_browser.py, which looks at them",
-    "posterior.channel": "certificate/funnel/test_free.py",
     "table.transformers": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
     "version": "test_package.py",
 }

@@ -9,7 +9,7 @@ import pytest
 import infoplane as ip
 from infoplane.problem import siblings
 from infoplane.storage.files import problem_of
-from made_tasks import made_tasks, told
+from made_up import made_tasks, told
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.05, 0.7])

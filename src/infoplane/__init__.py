@@ -49,15 +49,14 @@ from .solution import Exponent, Rate, Residuals, Run, Solution, Status, Trace, f
 from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Progress, Solver
-from .solvers.columns import Columns
 from .solvers.constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .solvers.difference_of_convex import DifferenceOfConvex
-from .solvers.envelope import Envelope
 from .solvers.fixed_point import Accelerated, BlahutArimoto
 from .solvers.job import Iteration, Job, PlainIteration
 from .solvers.merging import Merging, Submodular
 from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
+from .solvers.proofs import Columns, Envelope, TaskProof
 from .solvers.registry import SOLVERS, register
 from .solvers.root_tracking import RootTracking
 from .solvers.splitting.block import Block
@@ -68,7 +67,6 @@ from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_
 from .solvers.tasks.multi_one import Multi1
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
-from .solvers.tasks.task_proof import TaskProof
 from .sweep.compare import compare
 from .sweep.progress import SweepProgress
 from .sweep.sweep import resume, sweep

@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,6 @@ from .errors import InvalidOptionError
 from .information import Array, Entropies, IntArray, encoder_entropies, log_or_zero
 from .joint.joint import ROLES, Joint, check_joint
 from .joint.task_joint import TaskJoint
-
-if TYPE_CHECKING:
-    from .joint.joint import Joint
 
 ENTRIES = 50_000
 """Entries of an encoder that are looked at together, 0.4 MB: a large one would need its own size several times over."""
@@ -96,9 +93,9 @@ class MarkovLagrangian:
         """The problem with what it leaves to the joint filled in: itself, if there is nothing."""
         return self
 
-    def over_outcomes(self, joint: Joint, values: Array, seen: Any = slice(None)) -> Array:
-        """rho_zy sum_y p(y) values[..., y]: what the y have of L, if values are H(Z|Y = y); ``seen`` are the y given."""
-        return np.asarray(self.rho_zy * (values @ joint.p_y[seen]))
+    def weights(self, joint: Joint) -> Array:
+        """For every letter y the weight of p(y) H(Z|Y = y) in L."""
+        return np.full(joint.shape[1], self.rho_zy)
 
     @property
     def width(self) -> float:
@@ -182,14 +179,10 @@ class MarkovLagrangian:
         """
         T = _divided(joint.p_xy[letters], np.where(joint.p_x > 0.0, joint.p_x, 1.0)[letters])
         finite, order = (
-            self.rho_z * f(p_z) + self.rho_zx * f(W) + self._of_outcomes(joint, T, f(p_zy))
+            self.rho_z * f(p_z) + self.rho_zx * f(W) + np.asarray((T @ (f(p_zy) * self.weights(joint)).T).T)
             for f in (log_or_zero, np.logical_not)
         )
         return finite, order
-
-    def _of_outcomes(self, joint: Joint, T: Any, values: Array) -> Array:  # noqa: ARG002
-        """rho_zy sum_y p(y|x) values[z, y]."""
-        return np.asarray(self.rho_zy * (T @ values.T).T)
 
 
 NOTATIONS = ("gamma", "beta")

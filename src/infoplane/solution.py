@@ -148,9 +148,8 @@ class Rate(NamedTuple):
     r_squared: float
     """Share of the variance of log |L_k - L_end| that the straight line explains."""
     first: int
-    """First iteration of the tail that was fitted."""
     last: int
-    """Last iteration of the tail that was fitted."""
+    """First and last iteration of the tail that was fitted."""
 
 
 class Exponent(NamedTuple):
@@ -167,11 +166,9 @@ class Exponent(NamedTuple):
     theta: float
     """Slope of log |grad L_c| against log (L_c - L*); 1/2 goes with a linear rate, more with a sublinear one."""
     r_squared: float
-    """Share of the variance of log |grad L_c| that the straight line explains."""
     first: int
-    """First iteration of the tail that was fitted."""
     last: int
-    """Last iteration of the tail that was fitted."""
+    """As in `Rate`, the straight line being that of log |grad L_c|."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,16 +208,15 @@ class Trace(Result):
 
     def columns(self) -> Array:
         """The table again, one row per iteration kept; a last column has the iterations' numbers if some were left out."""
-        kept = (self.loss, self.augmented, self.primal, self.dual, self.stationarity, self.penalty)
-        return np.column_stack(kept if self.iteration is None else (*kept, self.iteration))
+        return np.column_stack([column for column in vars(self).values() if column is not None])
 
     def thinned(self, most: int) -> Trace:
         """About ``most`` iterations, evenly spaced, with the first and the last; the same trace if it has no more than that."""
         if len(self) <= most:
             return self
         kept = np.unique(np.linspace(0, len(self) - 1, most).round().astype(int))
-        numbers = kept + 1.0 if self.iteration is None else self.iteration[kept]
-        return Trace.from_columns(np.column_stack([replace(self, iteration=None).columns()[kept], numbers]))
+        numbered = self if self.iteration is not None else replace(self, iteration=np.arange(1.0, len(self) + 1.0))
+        return Trace.from_columns(numbered.columns()[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,10 +317,7 @@ def _tail(loss: Array, floor: float) -> tuple[Array, int, int]:
 
 def _line(x: Array, y: Array) -> tuple[float, float]:
     """Slope of the straight line through (x, y) by least squares, and the share of the variance of y that it explains."""
-    slope, intercept = np.polyfit(x, y, 1)
-    total = float(((y - y.mean()) ** 2).sum())
-    unexplained = float(((y - slope * x - intercept) ** 2).sum())
-    return float(slope), 1.0 - unexplained / total if total > 0 else 0.0
+    return float(np.polyfit(x, y, 1)[0]), float(np.corrcoef(x, y)[0, 1]) ** 2 if np.ptp(y) > 0.0 else 0.0
 
 
 def _limit(loss: Array) -> float:
@@ -521,37 +514,29 @@ class Solution(Result, EncoderView):
         clusters = counted(self.clusters, "cluster")
         if self.at_cap:
             clusters = f"best found with {clusters}, the cap"
-        about = [("I(X;Z)", self.ixz), ("I(Y;Z)", self.iyz)]
+        about = {"I(X;Z)": self.ixz, "I(Y;Z)": self.iyz}
         if not self.problem.single_target:
-            about = [("I(U;Z)", self.iuz), ("I(S;Z)", self.isz), ("I(X;Z)", self.ixz)]
-        where = ", ".join(f"{name} {rounded(bits(nats))} bits" for name, nats in about)
+            about = {"I(U;Z)": self.iuz, "I(S;Z)": self.isz, "I(X;Z)": self.ixz}
+        where = ", ".join(f"{name} {rounded(bits(nats))} bits" for name, nats in about.items())
         return f"loss {rounded(self.loss)} nats{gap}, {where}, {clusters}"
 
     def _repr_html_(self) -> str:
-        joint = self.joint
+        joint, about = self.joint, {"I(X;Z)": (self.ixz, f" of H(X) = {rounded(bits(self.joint.entropy_x))}")}
+        if not self.problem.single_target:
+            about |= {"I(U;Z)": (self.iuz, " kept"), "I(S;Z)": (self.isz, " not hidden")}
+        else:
+            about["I(Y;Z)"] = self.iyz, f" of I(X;Y) = {rounded(bits(joint.mutual_information))}"
+            if joint.is_mixed and self.has_encoder:
+                about |= {f"I({name};Z)": (nats, "") for name, nats in self.by_target.items()}
         rows = [
             ("loss", f"{rounded(self.loss)} nats"),
             *([] if self.gap is None else [("gap to the proven bound", f"{self.gap:.1e} nats")]),
-            ("I(X;Z)", f"{rounded(bits(self.ixz))} bits of H(X) = {rounded(bits(joint.entropy_x))}"),
-            *self._of_y(),
+            *((name, f"{rounded(bits(nats))} bits{of}") for name, (nats, of) in about.items()),
             ("status", self.message),
             ("found by", f"{self.solver}, {counted(self.iterations, 'iteration')}, {self.seconds:.2f} s"),
         ]
         said = "" if self.caution is None else html_note(f"Caution: {self.caution}.")
         return html_page(self.problem.said, html_facts(rows), said, self._clusters_html())
-
-    def _of_y(self) -> list[tuple[str, str]]:
-        """What is said of Y, or of each target if it is a mixture of several."""
-        joint = self.joint
-        if not self.problem.single_target:
-            return [
-                ("I(U;Z)", f"{rounded(bits(self.iuz))} bits kept"),
-                ("I(S;Z)", f"{rounded(bits(self.isz))} bits not hidden"),
-            ]
-        whole = ("I(Y;Z)", f"{rounded(bits(self.iyz))} bits of I(X;Y) = {rounded(bits(joint.mutual_information))}")
-        if not joint.is_mixed or not self.has_encoder:
-            return [whole]
-        return [whole, *((f"I({name};Z)", f"{rounded(bits(nats))} bits") for name, nats in self.by_target.items())]
 
     @property
     def has_encoder(self) -> bool:
@@ -595,23 +580,21 @@ def finished(
 ) -> Solution:
     """The solution of a run, on the full alphabet; the parameter is the problem's own unless a sweep varied another."""
     parameter = problem.parameter if parameter is None else parameter
+    same = {
+        name: getattr(run, name)
+        for name in ("status", "iterations", "residuals", "trace", "died", "advice", "lower_bound")
+    }
     found = Solution(
         joint=support.joint,
         problem=problem,
         encoder=sealed(support.lift(run.encoder)),  # its own already, and large: not to be copied
-        status=run.status,
         solver=run.found_by,
-        iterations=run.iterations,
         seconds=seconds,
-        residuals=run.residuals,
-        trace=run.trace,
         parameter=math.nan if parameter is None else parameter,
         start=start,
-        died=run.died,
         starts=starts,
-        lower_bound=run.lower_bound,
         multipliers=None if run.multipliers is None else support.spread(run.multipliers),
-        advice=run.advice,
         cluster_cap=cluster_cap,
+        **same,
     )
     return found if run.lower_bound is None else replace(found, lower_bound=beneath(run.lower_bound, found.loss))

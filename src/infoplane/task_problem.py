@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .checks import number
+from .checks import number, positive_number
 from .errors import InvalidOptionError
 from .information import Array, encoder_entropies
 from .joint.tables import dense
@@ -65,17 +65,10 @@ class TaskLagrangian(MarkovLagrangian):
         family: str = "task_lagrangian",
         parameter: float | None = None,
     ) -> None:
-        if gamma is not None:
-            gamma = number("gamma", gamma, "0 or a positive number", least=0.0)
-        keep, hide = (
-            number(name, value, "a positive number", above=0.0) for name, value in (("keep", keep), ("hide", hide))
-        )
-        price = 0.0 if gamma is None else gamma
-        for name, value in (
-            *(("gamma", gamma), ("keep", keep), ("hide", hide), ("family", family), ("parameter", parameter)),
-            *(("rho_z", price - keep + hide), ("rho_zx", -price), ("rho_zy", keep - hide)),
-        ):
-            object.__setattr__(self, name, value)
+        gamma = None if gamma is None else number("gamma", gamma, "0 or a positive number", least=0.0)
+        keep, hide, price = positive_number("keep", keep), positive_number("hide", hide), gamma or 0.0
+        self.__dict__.update(gamma=gamma, keep=keep, hide=hide, family=family, parameter=parameter)
+        self.__dict__.update(rho_z=price - keep + hide, rho_zx=-price, rho_zy=keep - hide)
 
     def __repr__(self) -> str:
         return f"TaskLagrangian(gamma={self.gamma!r}, keep={self.keep!r}, hide={self.hide!r})"
@@ -123,7 +116,7 @@ class TaskLagrangian(MarkovLagrangian):
         return TaskLagrangian(SMALL * min(critical, 1.0), self.keep, self.hide, self.family, self.parameter)
 
     def weights(self, joint: Joint) -> Array:
-        """For every letter y of the joint the weight of p(y) H(Z|Y = y) in L: keep or -hide, over the half that each has of the mass."""
+        """Keep or -hide, over the half that each target has of the mass."""
         kept, hidden = joint.roles()
         found = np.empty(joint.shape[1])
         found[kept.columns], found[hidden.columns] = self.keep / kept.weight, -self.hide / hidden.weight
@@ -133,14 +126,6 @@ class TaskLagrangian(MarkovLagrangian):
         """L at many encoders, which are not checked."""
         problem, entropies = self.on(joint), encoder_entropies(joint, encoders, self.weights(joint))
         return [problem.rho_z * h.z + problem.rho_zx * h.z_given_x + h.z_given_y for h in entropies]
-
-    def over_outcomes(self, joint: Joint, values: Array, seen: Any = slice(None)) -> Array:
-        """sum_y p(y) weight(y) values[..., y]."""
-        return np.asarray(values @ (joint.p_y * self.weights(joint))[seen])
-
-    def _of_outcomes(self, joint: Joint, T: Any, values: Array) -> Array:
-        """sum_y p(y|x) weight(y) values[z, y]: keep H(Z|U) - hide H(Z|S) has the place of rho_zy H(Z|Y)."""
-        return np.asarray((T @ (values * self.weights(joint)).T).T)
 
 
 class TaskFamily(Family):

@@ -14,9 +14,9 @@ import verify
 from box_search import values
 from infoplane.certificate import bottleneck as bottleneck_proof
 from infoplane.certificate.bottleneck import (
-    Assured,
     Partition,
     Proof,
+    assured,
     coarsened_bound,
     contraction_bound,
     groups_of,
@@ -29,7 +29,7 @@ from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior import form
 from infoplane.posterior.form import Mixture, dobrushin, dual_of
 from infoplane.runtime.budget import Limits
-from infoplane.solvers.envelope import Envelope
+from infoplane.solvers.proofs import Envelope
 from strategies import chains, joints
 
 
@@ -62,8 +62,8 @@ def test_the_final_sum_is_rounded_down(joint):
         gamma = -mpmath.mpf(problem.rho_zx) / mpmath.mpf(problem.rho_zy)
         whole = gamma * exact.entropy(p_x) - exact.entropy(p_y) + least
         whole += mpmath.fsum(mpmath.mpf(a) * b for a, b in zip(lam, p_x, strict=True))
-        assert Assured(support, problem, lam).bound(least) <= whole
-        assert whole - Assured(support, problem, lam).bound(least) <= 1e-12
+        assert assured(support, problem, lam, least) <= whole
+        assert whole - assured(support, problem, lam, least) <= 1e-12
 
 
 # -- no false certificate --------------------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def test_any_lambda_gives_a_bound_that_holds(chain, gamma, seed, size):
     lam = Mixture.of(support, W[:, support.x]).multipliers(support, gamma)
     lam += 10.0**size * rng.normal(size=lam.size)
     _, partition = weighed(joint, gamma, lam, int(rng.integers(0, 60)), target=np.inf)
-    bound = Assured(support, problem, lam).bound(partition.least)
+    bound = assured(support, problem, lam, partition.least)
     assert bound <= verify.lagrangian(dense(joint), W, problem.rho) + 1e-12
     n_x = joint.shape[0]
     for encoder in (np.eye(n_x), np.ones((1, n_x)), rng.dirichlet(np.ones(3), size=n_x).T):
@@ -135,7 +135,7 @@ def test_an_encoder_stopped_early_is_not_certified_and_its_gap_is_true():
 
 
 def certified(joint, problem, tol):
-    from infoplane.solvers.envelope import Envelope
+    from infoplane.solvers.proofs import Envelope
 
     return ip.solve(joint, problem, Envelope(tol=tol))
 

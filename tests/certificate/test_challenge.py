@@ -8,14 +8,14 @@ import pytest
 import funnel_twin as twin
 import infoplane as ip
 from infoplane.certificate import challenge
-from infoplane.certificate.funnel import free
-from infoplane.certificate.funnel.free import Pricing
+from infoplane.certificate.funnel import generation
+from infoplane.certificate.funnel.generation import Pricing
 from infoplane.certificate.tasks import boxes, columns, private
 from infoplane.certificate.tasks.boxes import Asked
 from infoplane.joint.joint import Support
-from infoplane.posterior.channel import Channel
+from infoplane.posterior.programme import Channel
 from infoplane.posterior.task_form import TaskForm
-from made_tasks import made_tasks
+from made_up import made_tasks
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -44,7 +44,7 @@ def test_a_proof_that_contradicts_itself_certifies_nothing(wrong, monkeypatch):
         def mistakes(self):
             return 1 if wrong == "mistakes" else 0
 
-    monkeypatch.setattr(free, "Pricing", Liar)
+    monkeypatch.setattr(generation, "Pricing", Liar)
     joint, problem = ip.datasets.heart(), ip.funnel(3.5)
     with pytest.warns(ip.ContradictionWarning, match="contradicts itself"):
         found = ip.solve(joint, problem, "columns")

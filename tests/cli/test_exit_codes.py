@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from infoplane.cli.app import COMMANDS
-from infoplane.cli.exit_codes import interruptible
+from infoplane.cli.output import interruptible
 from infoplane.solvers.splitting.solver import SplittingIteration
 
 SOLVE = ("solve", "paper_uniform", "--gamma", "0.2", "--starts", "2")
@@ -177,7 +177,7 @@ def test_frontier_interrupted_is_not_complete(run, monkeypatch, sent, code):
 @posix
 @pytest.mark.parametrize(("sent", "code"), SIGNALS, indirect=["sent"])
 def test_a_signal_while_data_are_read_ends_the_command_too(run, monkeypatch, sent, code):
-    monkeypatch.setattr("infoplane.cli.inputs.Source.load", lambda _source: sent())
+    monkeypatch.setattr("infoplane.cli.options.Source.load", lambda _source: sent())
     said = run(*SOLVE)
     assert (said.code, said.err) == (code, "Error: interrupted before there was a result.\n")
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
-from infoplane.cli.inputs import Source
+from infoplane.cli.options import Source
 
 ROWS = {
     "drug": ["b", "a", "b", None],

@@ -18,7 +18,7 @@ from infoplane.frontier.target import vertices
 from infoplane.information import bits, plane_points
 from infoplane.systems.efficiency import known
 from infoplane.view.report.contents import Allowance, contents
-from made_tasks import made_tasks, told
+from made_up import made_tasks, told
 
 NONUNIFORM = ip.datasets.paper_nonuniform()
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel import free, privacy
+from infoplane.certificate.funnel import generation, privacy
 from infoplane.certificate.funnel import leakage as certificate
 from infoplane.certificate.funnel.privacy import perfect_privacy, private_encoder
 from infoplane.frontier import leakage
@@ -20,8 +20,8 @@ from infoplane.information import plane_point
 from infoplane.joint.joint import Support
 from infoplane.posterior.merge_path import merge_two
 from infoplane.runtime.budget import Budget
-from infoplane.solvers.columns import Columns
 from infoplane.solvers.portfolio import default_encoder
+from infoplane.solvers.proofs import Columns
 from strategies import joints
 
 BIT = np.log(2.0)
@@ -249,7 +249,7 @@ def test_ctrl_c_returns_what_there_is_for_every_cap(where, monkeypatch):
     if where == "solver":
         monkeypatch.setattr(leakage, "default_encoder", pressed(leakage.default_encoder))
     else:
-        monkeypatch.setattr(free.Pricing, "advance", pressed(free.Pricing.advance))
+        monkeypatch.setattr(generation.Pricing, "advance", pressed(generation.Pricing.advance))
     for cap, found in zip(caps, funnel_curve(joint, caps), strict=True):
         assert found.iyz <= cap
         assert path.ixz[path.iyz <= cap].max() - 1e-9 <= found.ixz <= found.upper_bound

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 import infoplane as ip
 from infoplane.certificate.tasks import private
-from made_tasks import made_tasks, told
+from made_up import made_tasks, told
 
 CAPS = [0.0, 0.003, 0.02, 0.2]
 

@@ -21,7 +21,7 @@ import infoplane as ip
 import verify
 from checker_cases import parts, written
 from infoplane_verify import passed
-from made_tasks import made_tasks
+from made_up import made_tasks
 
 from .calls import Broken
 from .files import spoiled_bytes

@@ -12,9 +12,9 @@ import numpy as np
 import funnel_twin as twin
 import infoplane as ip
 from infoplane.certificate.challenge import challenge
-from infoplane.certificate.funnel.free import Pricing
+from infoplane.certificate.funnel.generation import Pricing
 from infoplane.kernels.funnel_proof.search import LOST, WAITING
-from infoplane.posterior import channel as channels
+from infoplane.posterior import programme as channels
 
 from .calls import Broken
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
-from made_tasks import made_tasks
+from made_up import made_tasks
 
 ROWS = pd.DataFrame(
     {

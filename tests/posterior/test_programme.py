@@ -3,12 +3,12 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel.free import Pricing
+from infoplane.certificate.funnel.generation import Pricing
 from infoplane.joint.joint import Support
 from infoplane.posterior import programme
 from infoplane.posterior import programme as module
 from infoplane.posterior.programme import RULES, Programme, encoder_of, linear_programme, repaired
-from infoplane.solvers.columns import Columns
+from infoplane.solvers.proofs import Columns
 
 
 def test_highs_giving_up_leaves_the_best_mixture_so_far(monkeypatch):
@@ -108,7 +108,7 @@ def test_an_attempt_that_would_not_end_is_given_up_for_the_next(monkeypatch):
     costs = rng.random(260)
     simplex = ("highs-ds", 1e-7)
     expected = programme.solved(costs, A, attempts=[simplex])
-    monkeypatch.setattr(programme, "LIMITS", programme.LIMITS._replace(fewest_iterations=20, iterations_per_row=0))
+    monkeypatch.setattr(programme, "HIGHS", programme.HIGHS._replace(fewest_iterations=20, iterations_per_row=0))
     assert programme.solved(costs, A, attempts=[simplex]) is None
     found = programme.solved(costs, A, attempts=[simplex, ("highs-ipm", 1e-7)])
     assert costs @ found.weights == pytest.approx(costs @ expected.weights, abs=1e-6)

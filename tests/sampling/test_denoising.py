@@ -20,7 +20,7 @@ from infoplane.sampling.denoising import (
     shrunk,
 )
 from infoplane.storage.store import read_store
-from planted import CENTRES, three_kinds
+from made_up import CENTRES, three_kinds
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from battery import JOINTS
+from made_up import JOINTS
 from strategies import joints
 
 PROBLEMS = {

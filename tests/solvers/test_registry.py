@@ -14,7 +14,7 @@ def test_every_solver_is_registered_by_its_name_and_says_what_it_is():
     assert [solver.name for solver in ip.SOLVERS.values()] == list(ip.SOLVERS)
     assert len(set(said)) == len(said)
     for name, text in zip(ip.SOLVERS, said, strict=True):
-        assert f"  {name:<16}{text}\n" in options.LISTS + "\n"
+        assert f"  {name:<16}{text}\n" in options.lists() + "\n"
         assert 20 < len(text) < 115
         assert "\n" not in text
 

@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from storing import swept
+from sweeping import swept
 
 
 @pytest.fixture(scope="session")

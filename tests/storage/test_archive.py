@@ -15,7 +15,7 @@ from scipy import sparse
 import infoplane as ip
 from infoplane.errors import InvalidOptionError
 from infoplane.storage import archive
-from planted import three_kinds
+from made_up import three_kinds
 
 P = np.array([[0.2, 0.05, 0.05], [0.05, 0.2, 0.0], [0.0, 0.05, 0.2], [0.1, 0.1, 0.0]])
 

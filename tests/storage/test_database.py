@@ -14,8 +14,7 @@ from infoplane.storage import database
 from infoplane.storage.database import SCHEMA, is_being_written
 from infoplane.storage.store import read_store, store_status
 from infoplane.sweep import engine
-from storing import GRID, UNIFORM, ask, change, connecting, swept
-from sweeping import assert_same_runs
+from sweeping import GRID, UNIFORM, ask, assert_same_runs, change, connecting, swept
 
 
 def test_it_is_sqlite_in_wal_mode_with_a_manifest(made):

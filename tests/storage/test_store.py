@@ -16,8 +16,7 @@ from infoplane.storage.database import COLUMNS, checksum, insert, is_being_writt
 from infoplane.storage.store import contending, read_store, store_status
 from infoplane.sweep import engine
 from infoplane.sweep.plan import Chunk, run_chunk
-from storing import GRID, UNIFORM, ask, change, connecting, forge, swept
-from sweeping import Warm, assert_same_runs, planned
+from sweeping import GRID, UNIFORM, Warm, ask, assert_same_runs, change, connecting, forge, planned, swept
 
 
 def attempts(path):

@@ -7,7 +7,7 @@ import infoplane as ip
 from infoplane.sampling.held_out import parts_of
 from infoplane.storage.store import read_store
 from infoplane.sweep.records import LEAST
-from planted import three_kinds
+from made_up import three_kinds
 from twins import slow_gain
 from verify import mutual_informations
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from made_tasks import made_tasks, told
+from made_up import made_tasks, told
 
 BETAS = [0.3, 1.0, 4.0]
 

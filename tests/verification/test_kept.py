@@ -11,7 +11,7 @@ from checker_cases import parts
 from infoplane.errors import InvalidAnswerError
 from infoplane_verify.kept import KeptBoxes, kept_bound
 from infoplane_verify.search import Closed
-from made_tasks import made_tasks
+from made_up import made_tasks
 
 from .test_release import verdict
 

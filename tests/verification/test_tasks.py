@@ -7,7 +7,7 @@ import infoplane as ip
 import infoplane_verify
 from checker_cases import parts, written
 from infoplane_verify.tasks import TaskBoxes
-from made_tasks import made_tasks, told
+from made_up import made_tasks, told
 
 
 def test_no_posterior_is_below_a_closed_box():

@@ -160,34 +160,18 @@ class ProofRules(NamedTuple):
 RULES = ProofRules()
 
 
-class Assured:
-    """rho_zy (gamma H(X) - H(Y) + lambda.p_x + least), rounded down by a bound of the rounding in it (docs/explanation/certificates.md)."""
+def assured(support: Support, problem: MarkovLagrangian, lam: Array, least: float) -> float:
+    """rho_zy (gamma H(X) - H(Y) + lambda.p_x + least) for a proven least f(q) - lambda.q, rounded down by a bound of the rounding in it.
 
-    def __init__(self, support: Support, problem: MarkovLagrangian, lam: Array) -> None:
-        gamma = gamma_of(problem)
-        n_x, n_y = support.P.shape
-        h_x, h_y = entropy(support.p_x), support.h_y
-        products = lam * support.p_x
-        self.terms = few_terms([gamma * h_x, -h_y, *products.tolist()])
-        of_entropies = (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
-        of_products = (n_y + 16.0) * math.fsum(np.abs(products).tolist())
-        self.error = of_entropies + of_products
-        self.scale, self.off = problem.rho_zy, imbalance(support, problem)
-
-    def bound(self, least: float) -> float:
-        """For a proven least f(q) - lambda.q."""
-        error = 2.0 * UNIT * (self.error + 4.0 * abs(least))
-        return self.scale * (math.fsum([*self.terms, least]) - error) - self.off
-
-
-def few_terms(terms: list[float]) -> list[float]:
-    """A few numbers with exactly the same sum: it rounded, what that leaves rounded, and so on; all of them if they are no numbers."""
-    if not math.isfinite(sum(map(abs, terms))):
-        return terms
-    found: list[float] = []
-    while (rest := math.fsum([*terms, *(-one for one in found)])) != 0.0:
-        found.append(rest)
-    return found
+    That bound is derived in docs/explanation/certificates.md.
+    """
+    gamma, (n_x, n_y) = gamma_of(problem), support.P.shape
+    h_x, h_y, products = entropy(support.p_x), support.h_y, (lam * support.p_x).tolist()
+    of_entropies = (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
+    of_products = (n_y + 16.0) * math.fsum(map(abs, products))
+    error = 2.0 * UNIT * (of_entropies + of_products + 4.0 * abs(least))
+    total = math.fsum([gamma * h_x, -h_y, *products, least])
+    return problem.rho_zy * (total - error) - imbalance(support, problem)
 
 
 class Proof:
@@ -197,12 +181,7 @@ class Proof:
     """
 
     def __init__(
-        self,
-        support: Support,
-        problem: MarkovLagrangian,
-        mixture: Mixture,
-        tol: float,
-        budget: Budget,
+        self, support: Support, problem: MarkovLagrangian, mixture: Mixture, tol: float, budget: Budget
     ) -> None:
         self.whole, self.problem, self.mixture, self.asked, self.budget = support, problem, mixture, tol, budget
         self.letters = Letters(support)
@@ -309,7 +288,6 @@ class Proof:
         dual = dual_of(self.support, self.gamma, lam)
         most = max(2, RULES.piece // (self.support.T.size + 200))
         whole = self.letters.spread(lam, self.gamma)
-        assured = Assured(self.whole, self.problem, whole)
         cuts = 0
         while True:
             partition.grow(cuts + 1)
@@ -322,7 +300,7 @@ class Proof:
                 )
                 return None
             least = partition.least - self.letters.rounding(self.gamma)
-            bound = assured.bound(least)
+            bound = assured(self.whole, self.problem, whole, least)
             if bound > self.directly:
                 self.directly, self.multipliers = bound, self.problem.rho_zy * whole
                 self.claim = whole, least

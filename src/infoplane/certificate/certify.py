@@ -38,7 +38,7 @@ from ..runtime.budget import Budget, Limits, attended, one_blas_thread
 from ..task_problem import TaskLagrangian
 from .bottleneck import Proof, prove
 from .challenge import upheld
-from .funnel.gap import proven_bound
+from .funnel.generation import proven_bound
 from .tasks.boxes import Asked, box_bound, search_boxes
 from .tasks.columns import generate_any
 

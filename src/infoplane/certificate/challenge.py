@@ -23,7 +23,7 @@ from ..errors import ContradictionWarning
 from ..information import Array, entr
 from ..kernels.common import UNIT
 from ..kernels.concentration import concentrate
-from ..posterior.channel import Channel
+from ..posterior.programme import Channel
 
 if TYPE_CHECKING:
     from .tasks.boxes import Asked

@@ -17,10 +17,10 @@ from ..storage.store import StoreStatus, read_store, readable, store_status
 from ..sweep.progress import bar, duration
 from ..sweep.sweep import resume as go_on
 from . import options, output
-from .exit_codes import NOT_CONVERGED, interruptible
 from .flags import ARCHIVES, COUNT, PATH, Number, as_json, option, written
 from .frontier import exit_unless_good, files, present, resumable
-from .inputs import Source
+from .options import Source
+from .output import NOT_CONVERGED, interruptible
 
 
 @click.command()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -22,7 +22,7 @@ from ..errors import (
     StoreWriteError,
 )
 from ..formatting import did_you_mean, shown_lines
-from .exit_codes import INTERRUPTED, BadData, CannotWrite, Interrupted, Refused, interruptible
+from .output import INTERRUPTED, BadData, CannotWrite, Interrupted, Refused, interruptible
 
 COMMANDS = {
     "solve": "solve",
@@ -214,3 +214,10 @@ def open_closed_streams() -> None:
             # The lowest number that is free is that of the closed stream.
             nowhere = os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, open(nowhere, mode, encoding="utf-8", errors="replace"))  # noqa: SIM115  as long as the process
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run ``infoplane ARGUMENTS`` and exit with its code."""
+    open_closed_streams()
+    infoplane.main(arguments, prog_name="infoplane")
+    raise SystemExit(0)

@@ -26,10 +26,9 @@ from ..sweep.progress import working
 from ..view.drawing import save_figure
 from ..view.pictures import plot_caps
 from . import output
-from .exit_codes import NOT_CONVERGED, Interruption, interruptible
 from .flags import flag_of
-from .inputs import Source
-from .options import check_both
+from .options import Source, check_both
+from .output import NOT_CONVERGED, Interruption, interruptible
 
 if TYPE_CHECKING:
     import pandas as pd

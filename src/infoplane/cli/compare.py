@@ -19,10 +19,10 @@ from ..sweep.compare import bounded, candidates, compared, run_each
 from ..sweep.grid import natural_range
 from ..sweep.progress import bar, working
 from . import options, output
-from .exit_codes import interruptible
 from .flags import PICTURES, as_json, flag_of, taken, written
 from .frontier import exit_unless_good, write
-from .inputs import Source, joint_options
+from .options import Source, joint_options
+from .output import interruptible
 
 GAP = "gap to bound\n[nats]"
 COLUMNS = (
@@ -42,7 +42,7 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 """What a narrow terminal can do without, in this order."""
 
 
-@click.command(epilog=options.LISTS)
+@click.command(cls=options.Listing)
 @joint_options
 @options.family_of_problems
 @options.several_solvers

@@ -22,9 +22,9 @@ from ..sweep.sweep import sweep
 from ..view.drawing import save_figure
 from ..view.plot import plot_planes
 from . import options, output
-from .exit_codes import interruptible
 from .flags import PATH, PICTURES, TABLES, as_json, check_target, made_directory, option, switch, written
 from .frontier import EXPENDABLE, as_table
+from .output import interruptible
 
 
 @click.command()

@@ -22,10 +22,10 @@ from ..systems.given import read_systems, systems_of
 from ..systems.measures import capacity_prior
 from ..view.plot import plot_planes
 from . import options, output
-from .exit_codes import NOT_CONVERGED, interruptible
 from .flags import PICTURES, TABLES, Number, Whole, as_json, option, written
 from .frontier import report_page
-from .inputs import CAPACITY, Source, joint_options
+from .options import CAPACITY, Source, joint_options
+from .output import NOT_CONVERGED, interruptible
 from .tables import header_of, read_encoder
 
 if TYPE_CHECKING:

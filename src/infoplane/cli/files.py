@@ -87,6 +87,11 @@ def located(name: str) -> Place:
     return SqlTable(Path(file), table)
 
 
+def title_of(name: str) -> str:
+    """What tables and pictures call it: its name without endings."""
+    return "standard input" if name == STDIN else located(name).name.split(".")[0] or name
+
+
 def kind_of(place: Place) -> str:
     """The ending that says what a file is, in small letters and without ``.gz``; standard input counts as .csv, a database is `SQL`."""
     if isinstance(place, SqlTable):

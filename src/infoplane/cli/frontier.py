@@ -27,10 +27,8 @@ from ..sweep.grid import default_grid
 from ..sweep.progress import bar, working
 from ..sweep.sweep import sweep
 from ..task_problem import TASK_GRID, family_on, task_funnel
-from ..view.plot import plot_planes
 from . import options, output
 from .caps import frontier_of_caps
-from .exit_codes import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 from .flags import (
     ARCHIVES,
     PAGES,
@@ -46,7 +44,8 @@ from .flags import (
     taken,
     written,
 )
-from .inputs import Source, joint_options, task_options
+from .options import Source, joint_options, task_options
+from .output import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 
 if TYPE_CHECKING:
     from ..frontier.transitions import Transition
@@ -87,7 +86,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 """What a narrow terminal can do without, in this order."""
 
 
-@click.command(epilog=options.LISTS)
+@click.command(cls=options.Listing)
 @joint_options
 @task_options
 @options.family_of_problems
@@ -315,8 +314,11 @@ def write(
     """Write the files that were asked for."""
     family = found.runs[0].problem.family.replace("_", " ").capitalize()
     output.write_frontier(found, out)
-    planes = [(f"{family} of {title}", found)]
-    output.write(plot, partial(plot_planes, planes, transitions=transitions, notation=notation))
+    if plot is not None:
+        from ..view.plot import plot_planes
+
+        planes = [(f"{family} of {title}", found)]
+        output.write(plot, partial(plot_planes, planes, transitions=transitions, notation=notation))
     output.write(report, partial(found.report, title=f"{family} frontier of {title}", notation=notation))
 
 

@@ -1,42 +1,37 @@
-"""The options that several commands share: the problem, the solver, the runs, the proof, and solvers of the user's own.
+"""The options that several commands share: JOINT, the problem, the solver, the runs, the proof.
 
 Problems are read from the records of their families (`problem.FAMILIES`). A solver's own options, such as ``--penalty``, are read from
 the fields of its class, with their types and the help of its docstring. Both are declared there, once.
-
-``--plugin``: ``module``, ``file.py``: whatever registers its solvers by itself (`infoplane.register`); ``module:Name``, ``file.py:Name``: a
-subclass of `infoplane.Solver` that is registered here. What is named is run, and nothing else is: no store and no data file says what to
-import.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-import os
 import re
-import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from importlib import import_module
+from numbers import Real
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 import numpy as np
 
+from .. import datasets
 from ..datasets import paper_uniform
 from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
-from ..information import Array
+from ..information import Array, bits
+from ..joint.joint import Joint
+from ..joint.tables import MISSING_RULES
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
 from ..runtime.budget import VARIABLE, Limits, limited_to
 from ..solve import solve
 from ..solvers.base import KINDS, Solver
 from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of
-from ..solvers.registry import SOLVERS, register
-from .exit_codes import Interruption
+from ..solvers.registry import SOLVERS
 from .flags import (
     COUNT,
     Asked,
@@ -48,11 +43,155 @@ from .flags import (
     Parsed,
     Whole,
     Within,
+    bins,
+    columns,
     flag_of,
     option,
     several,
+    switch,
     taken,
 )
+from .output import Interruption, note
+
+# -- JOINT -------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """JOINT and the options that say how to read it."""
+
+    name: str
+    x: tuple[str, ...] = ()
+    y: tuple[str, ...] = ()
+    count: str | None = None
+    smoothing: float | None = None
+    matrix: bool = False
+    counts: bool = False
+    wide: bool = False
+    bins: Mapping[str, int | str] = dataclasses.field(default_factory=dict)
+    missing: Literal["error", "category", "drop"] | None = None
+    prior: str | None = None
+    denoise: bool = False
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> Source:
+        """What `joint_options` say, taken out of a command's other options."""
+        return cls(options.pop("joint"), **taken(options, tuple(one.name for one in dataclasses.fields(cls)[1:])))
+
+    @property
+    def title(self) -> str:
+        """The name that tables and pictures show."""
+        if self.name in datasets.REGISTRY:
+            return self.name
+        from .files import title_of
+
+        return title_of(self.name)
+
+    def load(self, keep: tuple[str, ...] = (), hide: tuple[str, ...] = ()) -> Any:
+        """The joint, or what to keep and what to hide; a usage error if options and JOINT do not go together, InvalidJointError if the
+        data is bad or cannot be denoised.
+
+        If most of I(X;Y) is what independence would show at this sample size, a line on stderr says so.
+        """
+        if keep or hide:
+            from .tables import read_tasks
+
+            tasks = read_tasks(self, keep, hide)
+            if tasks.caution is not None:
+                note(f"Warning: {tasks.caution}.")
+            return tasks
+        joint = self.read()
+        if joint.caution is not None:
+            numbers = len(self.x) == 1 and all(isinstance(label, Real) for label in joint.x_labels)
+            note(f"Warning: {joint.caution}{f', e.g. --bin {self.x[0]}:5' if numbers else ''}.")
+        if self.denoise:
+            before = bits(joint.mutual_information)
+            joint = joint.denoised()
+            note(f"denoised: {joint.denoising}; I(X;Y) {before:.4f} -> {bits(joint.mutual_information):.4f} bits")
+        if self.prior is None:
+            return joint
+        if self.prior == CAPACITY:
+            raise click.UsageError("--prior capacity is that of given systems: it goes with infoplane efficiency.")
+        if self.prior == UNIFORM:
+            return joint.with_prior("uniform")
+        from .tables import with_prior_of
+
+        return with_prior_of(joint, Path(self.prior))
+
+    def read(self) -> Joint:
+        """The joint as it is in its file, without a word on its sample size."""
+        if self.name not in datasets.REGISTRY:
+            from .tables import read_joint
+
+            return read_joint(self)
+        if given := self.given():
+            raise click.UsageError(
+                f"{self.name} is built in and takes no {given[0]}; for a file of that name write ./{self.name}."
+            )
+        return datasets.load(self.name)
+
+    def given(self) -> list[str]:
+        """The flags that say how a file is read."""
+        named = {
+            "--bin" if one.name == "bins" else flag_of(one.name): getattr(self, one.name)
+            for one in dataclasses.fields(self)
+        }
+        about = [flag for flag in named if flag not in ("--name", "--prior", "--denoise")]
+        return [flag for flag in about if named[flag] not in (None, (), {}) and named[flag] is not False]
+
+    def prior_said(self, joint: Joint) -> str:
+        """Which p(x) the joint has, in words."""
+        if self.prior is not None and self.prior not in (UNIFORM, CAPACITY):
+            return f"from {Path(self.prior).name}"
+        if self.prior == CAPACITY:
+            return "the mean of the systems' capacity-achieving ones"
+        return "uniform" if np.ptp(joint.p_x) <= 1e-12 else "that of JOINT"
+
+
+UNIFORM, CAPACITY = "uniform", "capacity"
+"""Words that ``--prior`` takes, besides files."""
+
+joint_options = several(
+    click.argument("joint"),
+    columns("--x", "Columns of the table that make up X, separated by commas."),
+    columns("--y", "Columns of the table that make up Y, separated by commas."),
+    option("--count", str, "Column with the number of samples that a row stands for; without it, one.", metavar="COL"),
+    bins,
+    option(
+        "--missing",
+        click.Choice(MISSING_RULES),
+        "What to do with an empty cell: refuse it, make it the label 'missing', or leave its row out.  [default: error]",
+    ),
+    option("--smoothing", Number(), "Add S to every count, also to those that are 0.", metavar="S"),
+    switch(
+        "--wide",
+        "JOINT is a table of counts with the labels of x in its first column and those of y in its first row; found out if --x and --y are "
+        "left out.",
+    ),
+    switch("--matrix", "JOINT is the matrix p(x,y), one row per x: .csv without a header, or .npy."),
+    option(
+        "--prior",
+        str,
+        "Another p(x), with the same p(y|x): uniform; that of a table with the labels of x and their probabilities, one row each; or, for "
+        "efficiency, the mean of the systems' capacity-achieving ones.  [default: that of JOINT]",
+        metavar="uniform|capacity|FILE",
+    ),
+    switch(
+        "--denoise",
+        "Take what the records support in place of their table: letters pooled as far as they have few records.",
+    ),
+    switch("--counts", "With --matrix: it holds counts, which are normalised."),
+)
+"""JOINT and how to read it: `Source.of` takes them."""
+
+task_options = several(
+    columns("--keep", "Columns of the table that are to be kept, in place of --y."),
+    columns("--hide", "Columns of the table that are to be hidden: Z tells little of them."),
+)
+"""What ``solve`` and ``frontier`` take for a problem of two targets."""
+
+
+# -- names of solvers --------------------------------------------------------------------------------------------------
 
 
 class SolverName(Parsed):
@@ -318,13 +457,20 @@ several_solvers = several(
 )
 
 
-LISTS = (
-    "\b\nProblems:\n"
-    + "\n".join(f"  {name:<26}{family.loss}" for name, family in PROBLEMS.items())
-    + "\n\n\b\nSolvers:\n"
-    + "\n".join(f"  {name:<16}{solver.description}" for name, solver in SOLVERS.items())
-)
-"""What ``--problem`` and ``--solver`` can be, for the end of a command's help."""
+def lists() -> str:
+    """What ``--problem`` and ``--solver`` can be."""
+    problems = "\n".join(f"  {name:<26}{family.loss}" for name, family in PROBLEMS.items())
+    solvers = "\n".join(f"  {name:<16}{solver.description}" for name, solver in SOLVERS.items())
+    return f"\b\nProblems:\n{problems}\n\n\b\nSolvers:\n{solvers}"
+
+
+class Listing(click.Command):
+    """A command whose help ends with these lists."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Written when it is asked for."""
+        self.epilog = lists()
+        super().format_epilog(ctx, formatter)
 
 
 def configured(name: str, options: dict[str, Any]) -> Solver:
@@ -420,57 +566,10 @@ threads = option(
 
 
 def _load(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
-    for value in values:
-        where, name = _parted(value)
-        if not where or name == "":
-            raise click.BadParameter(
-                f"expected MODULE, FILE.py, MODULE:NAME or FILE.py:NAME, found {value!r}.", param=parameter
-            )
-        try:
-            module = _imported(where)
-            if name is not None:
-                register(getattr(module, name))
-        except Exception as error:  # it is the user's code: whatever it raises
-            said = f"{type(error).__name__}: {error}".rstrip(": ").rstrip(".")
-            raise click.BadParameter(f"{value!r} cannot be loaded: {said}.", param=parameter) from error
-        if name is None and not any(_comes_from(module, type(solver)) for solver in SOLVERS.values()):
-            raise click.BadParameter(
-                f"{value!r} has registered no solver of its own: let it call infoplane.register, or name the class, {where}:NAME.",
-                param=parameter,
-            )
+    if values:
+        from .plugins import load_plugins
 
-
-def _parted(value: str) -> tuple[str, str | None]:
-    """The module or file, and the name of a class, None if none is given; a colon may be part of a path."""
-    if value.endswith(".py"):
-        return value, None
-    where, colon, name = value.rpartition(":")
-    return (where, name) if colon else (value, None)
-
-
-def _imported(where: str) -> ModuleType:
-    """The module; a file by the name that it has without its ending, so that processes started from here can import it too."""
-    if not where.endswith(".py"):
-        _find_in(os.getcwd())  # as python -m does: a module beside the data is found
-        return import_module(where)
-    path = Path(where).resolve(strict=True)
-    _find_in(str(path.parent))
-    module = import_module(path.stem)
-    if Path(module.__file__ or "").resolve() != path:
-        raise ImportError(f"{path.stem} is the name of another module, {module.__file__}; rename the file")
-    return module
-
-
-def _find_in(folder: str) -> None:
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-
-
-def _comes_from(module: ModuleType, cls: type[Any]) -> bool:
-    """Whether a solver's class is one of the module's, defined in it or brought by it, and none of infoplane's."""
-    ours = __package__.partition(".")[0]
-    inside = f"{cls.__module__}.".startswith(f"{module.__name__}.")
-    return inside or (getattr(module, cls.__name__, None) is cls and cls.__module__.partition(".")[0] != ours)
+        load_plugins(parameter, values)
 
 
 plugin = option(

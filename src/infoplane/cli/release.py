@@ -26,7 +26,6 @@ from ..table.audit import audit
 from ..table.mechanism import Mechanism
 from ..view.pages import audit_page
 from . import output
-from .exit_codes import NOT_CONVERGED
 from .flags import (
     PAGES,
     PATH,
@@ -42,6 +41,7 @@ from .flags import (
     switch,
     written,
 )
+from .output import NOT_CONVERGED
 from .tables import read_frame
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from ..solvers.splitting.solver import DouglasRachford
 from ..sweep.progress import drawn
 from ..view.drawing import require_matplotlib
 from . import options, output
-from .exit_codes import Interruption, interruptible
 from .flags import PATH, made_directory, option, switch
+from .output import Interruption, interruptible
 
 NAMES = ", ".join(FIGURES)
 

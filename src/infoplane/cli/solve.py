@@ -23,12 +23,12 @@ from ..solvers.registry import runner_and_prover
 from ..sweep.progress import working
 from ..task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from . import caps, options, output
-from .exit_codes import NOT_CONVERGED, interruptible
 from .flags import ARCHIVES, TABLES, Number, as_json, flag_of, option, switch, taken, written
-from .inputs import Source, joint_options, task_options
+from .options import Source, joint_options, task_options
+from .output import NOT_CONVERGED, interruptible
 
 
-@click.command(epilog=options.LISTS)
+@click.command(cls=options.Listing)
 @joint_options
 @task_options
 @switch(

@@ -13,22 +13,123 @@ from datetime import date, datetime
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 
+from .. import datasets
 from ..checks import extra
 from ..errors import InvalidJointError
-from ..formatting import alternatives, counted, shortened
+from ..formatting import alternatives, counted, did_you_mean, shortened
 from ..joint.binning import CALENDAR, as_time
 from ..joint.joint import Joint
 from ..joint.tables import is_missing
-from .files import ARROW, Place, TableRows, dataset_of, kind_of, located, readable, text_of
+from ..joint.task_joint import TaskJoint
+from ..storage.files import read_npy
+from .files import ARROW, SQL, TEXTS, TYPED, Place, TableRows, dataset_of, kind_of, located, readable, text_of
 from .flags import whole_number_of
 from .output import note
 
+if TYPE_CHECKING:
+    from .options import Source
+
 WEIGHT = "\0count"
 """The name of the column of weights: no column of a file can have it."""
+
+
+def read_joint(source: Source) -> Joint:
+    """The joint of a file."""
+    place = located(source.name)
+    kinds = (*TEXTS, ".npy") if source.matrix else (*TEXTS, *TYPED)
+    if kind_of(place) not in (*kinds, *(() if source.matrix else (SQL,))):
+        what = "a matrix" if source.matrix else f"a built-in joint ({', '.join(datasets.names())}) or a table"
+        sql = "" if source.matrix else ", a table of a database (sqlite:///file.db?table)"
+        raise InvalidJointError(
+            f"JOINT must be {what} ending in {', '.join(kinds[:-1])} or {kinds[-1]}, a text also with .gz{sql}, or - for standard "
+            f"input; found {source.name!r}{did_you_mean(source.name, () if source.matrix else datasets.names())}."
+        )
+    if source.matrix:
+        return _matrix(source, Path(source.name))
+    return _table(source, place) if source.x or source.y else _wide(source, place)
+
+
+def _refuse(source: Source, flags: tuple[str, ...], why: str) -> None:
+    if set(flags) & set(source.given()):
+        raise click.UsageError(f"{why}: leave out {', '.join(flags[:-1])} and {flags[-1]}.")
+
+
+def _matrix(source: Source, path: Path) -> Joint:
+    _refuse(source, ("--x", "--y", "--count", "--bin", "--missing", "--wide"), "a --matrix has no columns to name")
+    if source.smoothing is not None and not source.counts:
+        raise click.UsageError("--smoothing adds to counts: say --counts if the matrix holds counts.")
+    with readable(path):
+        table = read_npy(path) if kind_of(path) == ".npy" else read_matrix(path)
+        if source.counts:
+            return Joint.from_counts(table, source.smoothing or 0.0)
+        try:
+            return Joint.from_matrix(table)
+        except InvalidJointError as error:
+            advice = " On the command line: --counts." if "from_counts" in str(error) else ""
+            raise InvalidJointError(f"{error}{advice}") from None
+
+
+def read_tasks(source: Source, keep: tuple[str, ...], hide: tuple[str, ...]) -> TaskJoint:
+    """What to keep and what to hide, of a table."""
+    if source.name in datasets.REGISTRY or source.y or source.matrix or source.wide or not source.x:
+        raise click.UsageError("--keep and --hide name columns of a table, as --x does: give a table, --x, and no --y.")
+    if source.smoothing is not None or source.prior is not None or source.denoise:
+        raise click.UsageError(
+            "--keep and --hide take the records as they are: leave out --smoothing, --prior and --denoise."
+        )
+    place = located(source.name)
+    for name in (*keep, *hide):
+        if name in source.x or (name in keep and name in hide):
+            raise click.UsageError(f"a column is part of one of --x, --keep and --hide; found {name!r} in two of them.")
+    with readable(place):
+        frame, weight = _columns(source, place, *keep, *hide)
+        return TaskJoint.from_frame(frame, source.x, keep, hide, weight, source.bins, source.missing or "error")
+
+
+def _columns(source: Source, place: Place, *others: str) -> tuple[Any, str | None]:
+    return read_columns(place, (*source.x, *others), source.count, source.bins, source.missing)
+
+
+def _table(source: Source, place: Place) -> Joint:
+    if not source.x or not source.y:
+        raise click.UsageError(f"{place.name} is a table: name its columns with --x and --y.")
+    if source.wide:
+        raise click.UsageError("a --wide table has its labels in the first column and row: leave out --x and --y.")
+    if source.counts:
+        raise click.UsageError("--counts goes with --matrix; the column of counts of a table is named by --count.")
+    if source.count in (*source.x, *source.y):
+        raise click.UsageError(f"the column {source.count!r} of --count cannot be part of --x or --y.")
+    for name in source.bins:
+        if name not in (*source.x, *source.y):
+            raise click.UsageError(f"--bin {name}: the column must be one of --x or --y.")
+    with readable(place):
+        frame, weight = _columns(source, place, *source.y)
+        smoothing, missing = source.smoothing or 0.0, source.missing or "error"
+        return Joint.from_frame(frame, list(source.x), list(source.y), weight, smoothing, source.bins, missing)
+
+
+def _wide(source: Source, place: Place) -> Joint:
+    """The wide table that a file without --x and --y must be."""
+    _refuse(source, ("--count", "--bin", "--missing"), "they are about the columns that --x and --y name")
+    if source.counts and not source.wide:
+        raise click.UsageError(
+            "--counts goes with --matrix; a table with labels in its first column and row is --wide."
+        )
+    with readable(place):
+        try:
+            return read_wide(place, source.smoothing or 0.0, least=1 if source.wide else 2)
+        except InvalidJointError as error:
+            if source.wide:
+                raise
+            raise click.UsageError(
+                f"{place.name} is a table: name its columns with --x and --y, or say --matrix. It is no table of counts with labels "
+                f"in its first column and row (--wide) either: {error}"
+            ) from None
 
 
 def check_column(header: list[str], name: str) -> None:
@@ -198,7 +299,13 @@ def read_wide(place: Place, smoothing: float, least: int) -> Joint:
     )
 
 
-def read_prior(path: Path, names: int) -> dict[Any, float]:
+def with_prior_of(joint: Joint, path: Path) -> Joint:
+    """The joint with the p(x) of a table."""
+    with readable(path):
+        return joint.with_prior(_prior(path, len(joint.x_names)))
+
+
+def _prior(path: Path, names: int) -> dict[Any, float]:
     """p(x) by label, from a table whose last column has the probabilities, below a header."""
     rows = TableRows(path)
     header = rows.header()

@@ -27,9 +27,8 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from scipy import sparse
 
-from ..certificate.funnel.constrained import ReleasedEncoder
 from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_programme, within
-from ..certificate.funnel.privacy import MAX_BASES, private_encoder, private_release
+from ..certificate.funnel.privacy import MAX_BASES, ReleasedEncoder, private_encoder, private_release
 from ..checks import cap_in_nats, listed
 from ..encoder.encoder import compact
 from ..errors import InvalidOptionError

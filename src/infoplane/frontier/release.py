@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple, overload
 
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificate.funnel.allowed import Caps, lift_caps
-from ..certificate.funnel.constrained import ConstrainedFunnel
 from ..certificate.funnel.generation import cut_short
+from ..certificate.funnel.privacy import ConstrainedFunnel
 from ..certificate.funnel.release import Terms, best_release, largest_terms_leakage, lifts, simple_upper_bound
 from ..certificate.tasks.columns import MOST_LETTERS
 from ..checks import cap_in_nats, check_flag, listed, positive_number
@@ -420,7 +420,7 @@ def _searched(
     else:
         form = TaskForm(Support(task.joint), TaskLagrangian(0.0))
         whole, support = form.whole, Support(Joint.from_counts(form.p_x[:, None] * form.T_s.T))
-        terms = replace(asked.terms(joint, support), kept=form.T_u)
+        terms = asked.terms(joint, support)._replace(kept=form.T_u)
         known = task.keep.mutual_information * (1.0 + 1e-12) + 1e-14
     if terms.smallest > 0.0:  # I(X;Z) <= log |Z|, and there are at most 1 / least p(z) released values
         known = min(known, math.log(math.floor((1.0 + 1e-8) / terms.smallest)) + 1e-14)

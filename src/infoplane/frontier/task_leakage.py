@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..certificate.funnel.constrained import ConstrainedFunnel
+from ..certificate.funnel.privacy import ConstrainedFunnel
 from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
 from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
 from ..checks import cap_in_nats, listed, whole_number
@@ -24,8 +24,7 @@ from ..errors import InfoplaneError
 from ..information import Array, bits
 from ..joint.joint import Joint, Support
 from ..joint.task_joint import TaskJoint
-from ..posterior.task_columns import TaskColumns
-from ..posterior.task_form import TaskForm
+from ..posterior.task_form import TaskColumns, TaskForm
 from ..problem import as_joint
 from ..runtime.budget import Budget, Limits, Stopped, attended_alone
 from ..sampling.intervals import LeakageBound, leakage_bound
@@ -224,7 +223,7 @@ def _by_edges(
 ) -> tuple[Generation, PrivateRelease | None]:
     """A binary secret: columns of two letters, transport where nothing is told."""
     private = private_posteriors(form, EFFORT.share_of_privacy * limits.tol, limits.budget(whole))
-    columns = seeded(form, None if private is None else private.edges)
+    columns = seeded(form, None if private is None else private.posteriors)
     return lambda cap, tol, budget: generate(form, columns, tol, budget, cap), private
 
 
@@ -237,9 +236,7 @@ def _by_columns(
         form, 0.9 * limits.tol if min(caps) == 0.0 else EFFORT.roughly, whole.part(seconds=share * whole.seconds)
     )
     n = len(form.p_x)
-    columns = TaskColumns(
-        form, np.column_stack([*([] if private.posteriors is None else [private.posteriors]), np.eye(n)])
-    )
+    columns = TaskColumns(form, np.column_stack([private.posteriors, np.eye(n)]))
     solving = whole.part(seconds=(share + EFFORT.solving) * whole.seconds - whole.seconds_spent)
     if max(caps) > 0.0 and not solving.over:
         price = min(max(columns.solve(max(caps), solving).hide, 1e-3), 1e3)

@@ -152,21 +152,16 @@ def conditional(P: Table, p: Array, q: Array) -> Table:
 
 
 def _asarray(P: Any, what: str) -> Any:
+    """An array, with NaN where a masked one is masked, whatever lies there; as it is if something else in that is no number."""
+    if np.ma.isMaskedArray(P):
+        filled: Any = P.astype(object).filled(np.nan)  # type: ignore[attr-defined]
+        return filled.astype(float) if all(isinstance(value, Real) for value in filled.flat) else np.ma.getdata(P)
     try:
-        return _unmasked(P) if np.ma.isMaskedArray(P) else np.asarray(P)
+        return np.asarray(P)
     except ValueError as error:
         raise InvalidJointError(
             f"{what} must be a 2-D table whose rows all have one length; found ragged rows ({error})."
         ) from None
-
-
-def _unmasked(P: Any) -> Any:
-    """A masked table with NaN where it is masked, whatever lies there; as it is if something else in it is no number."""
-    if P.dtype.kind != "O":
-        return np.asarray(np.ma.filled(P.astype(float), np.nan)) if P.dtype.kind in "biuf" else np.ma.getdata(P)
-    filled = np.asarray(P.filled(np.nan))
-    is_number = all(isinstance(value, Real) for value in filled.flat)
-    return filled.astype(float) if is_number else filled
 
 
 def _check_fits(cells: int, what: str, advice: str) -> None:
@@ -225,15 +220,13 @@ def checked_names(given: Any, role: str) -> tuple[str, ...]:
 
 def table_labels(table: Any, x_labels: Any, y_labels: Any, x_names: Any, y_names: Any) -> tuple[Any, Any, Any, Any]:
     """Labels and names as given; where none are, those of a pandas frame: its index and columns, with their names."""
-    index: Any = getattr(table, "index", None)
-    columns: Any = getattr(table, "columns", None)
-    if not hasattr(index, "nlevels") or not hasattr(columns, "nlevels"):
+    axes: list[Any] = [getattr(table, name, None) for name in ("index", "columns")]
+    if not all(hasattr(axis, "nlevels") for axis in axes):
         return x_labels, y_labels, x_names, y_names
-    kept: list[Any] = []
-    for axis, labels, names, letter in ((index, x_labels, x_names, "x"), (columns, y_labels, y_names, "y")):
-        own = [name if isinstance(name, str) else letter for name in axis.names]
-        if len(own) > 1:
-            own = [name if isinstance(name, str) else f"{letter}{at}" for at, name in enumerate(axis.names)]
+    kept: list[tuple[Any, Any]] = []
+    for axis, labels, names, letter in ((axes[0], x_labels, x_names, "x"), (axes[1], y_labels, y_names, "y")):
+        unnamed = [letter] if axis.nlevels == 1 else [f"{letter}{at}" for at in range(axis.nlevels)]
+        own = [name if isinstance(name, str) else other for name, other in zip(axis.names, unnamed, strict=True)]
         # Labels that somebody gives are not values of the frame's levels.
         kept.append((axis.tolist(), own if names is None else names) if labels is None else (labels, names))
     (x_labels, x_names), (y_labels, y_names) = kept
@@ -404,53 +397,48 @@ def stacked(parts: Sequence[tuple[str, float, Joint]]) -> tuple[Table, list[tupl
     return np.hstack([dense(table) for table in beside]), labels
 
 
-AXES = ("xy", "yx")
-"""Which axis of a conditional is which: a row for each x, or a row for each y as in `Joint.p_y_given_x`."""
-
-
-def checked_prior(prior: Any, x_labels: tuple[Hashable, ...], role: str = "prior") -> Array:
+def checked_prior(prior: Any, x_labels: Labels) -> Array:
     """p(x) of these letters: finite, >= 0, sum 1; or ``"uniform"``. What has labels, a Series or a mapping, is put in order by them."""
     letters = len(x_labels)
     if isinstance(prior, str):
         if prior != "uniform":
-            raise InvalidJointError(f'{role} must be a list of probabilities or "uniform"; found {prior!r}.')
+            raise InvalidJointError(f'prior must be a list of probabilities or "uniform"; found {prior!r}.')
         return np.full(letters, 1.0 / letters)
     if hasattr(prior, "columns"):
         raise InvalidJointError(
-            f"{role} must be one column; found a frame. Take that of the probabilities, with the labels of x as index."
+            "prior must be one column; found a frame. Take that of the probabilities, with the labels of x as index."
         )
     own = own_labels(prior)
     try:
         p = np.array(list(prior.values()) if isinstance(prior, Mapping) else prior, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidJointError(f'{role} must be a list of probabilities or "uniform"; found {error}.') from None
+        raise InvalidJointError(f'prior must be a list of probabilities or "uniform"; found {error}.') from None
     if own is not None and p.ndim == 1:
         try:
             p = p[aligned(own, x_labels, "the joint")]
         except InvalidJointError as error:
             raise InvalidJointError(
-                f"{role}: {error} For probabilities in the order of the joint take an array."
+                f"prior: {error} For probabilities in the order of the joint take an array."
             ) from None
     if p.shape != (letters,):
-        raise InvalidJointError(f"{role} must have one probability for each of {letters} x; found shape {p.shape}.")
-    check_amounts(p, role, lambda x: f"x = {x} (counting from 0)")
+        raise InvalidJointError(f"prior must have one probability for each of {letters} x; found shape {p.shape}.")
+    check_amounts(p, "prior", lambda x: f"x = {x} (counting from 0)")
     if abs(p.sum() - 1.0) > SUM_TOLERANCE:
         raise InvalidJointError(
-            f"{role} must sum to 1 within {SUM_TOLERANCE:g}; found the sum {p.sum():.12g}. Divide weights by their sum."
+            f"prior must sum to 1 within {SUM_TOLERANCE:g}; found the sum {p.sum():.12g}. Divide weights by their sum."
         )
-    normalised: Array = p / p.sum()
-    return normalised
+    return np.asarray(p / p.sum())
 
 
 def rows_for_x(conditional: Any, axes: str) -> Any:
     """A conditional p(y|x) turned so that each x has a row; arrays, frames and sparse tables all know ``.T``."""
-    if axes not in AXES:
+    if axes not in ("xy", "yx"):
         raise InvalidJointError(
             f'axes must be "xy" (a row for each x) or "yx" (a row for each y, as Joint.p_y_given_x has); found {axes!r}.'
         )
-    if axes == "xy":
-        return conditional
-    return conditional.T if hasattr(conditional, "T") else np.asarray(conditional).T
+    if axes == "yx":
+        return conditional.T if hasattr(conditional, "T") else np.asarray(conditional).T
+    return conditional
 
 
 def joint_table(prior: Any, conditional: Any, axes: str, x_labels: list[Hashable] | None = None) -> Table:
@@ -480,8 +468,7 @@ def reweighted(P: Table, p_x: Array, prior: Any, x_labels: tuple[Any, ...]) -> T
         raise InvalidJointError(
             f"the prior must be 0 where the joint says nothing about p(y|x); found {new[x]:g} at x = {x_labels[x]!r}, whose mass was 0."
         )
-    ratio = new / np.where(p_x > 0.0, p_x, 1.0)
-    return scaled_rows(P, ratio)
+    return scaled_rows(P, new / np.where(p_x > 0.0, p_x, 1.0))
 
 
 def by_column(labels: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:

@@ -3,8 +3,12 @@
     minimise  sum_k p_k (H(q_k) - beta H(Tq_k))    subject to  sum_k p_k q_k = p_x,  p >= 0
 
 (beta given), or, with a cap on the leakage, sum_k p_k H(q_k) subject to sum_k p_k H(Tq_k) >= H(Y) - eps as well, whose dual value is then
-beta. Where a target U is kept, not X itself, H(q) is H(T_u q) everywhere. The columns q_k are those met so far (`generation` meets them).
-Any lambda with g(q) = H(q) - beta H(Tq) - lambda.q >= m for all q proves the lower bound lambda.p_x + m (+ beta (H(Y) - eps)).
+beta. Where a target U is kept, not X itself, H(q) is H(T_u q) everywhere. The columns q_k are those met so far (column generation meets
+them). Any lambda with g(q) = H(q) - beta H(Tq) - lambda.q >= m for all q proves the lower bound lambda.p_x + m (+ beta (H(Y) - eps)).
+
+Some minimiser of g lies on letters whose columns of T are linearly independent: for a fixed u = Tq only H(q) - lambda.q is left, which is
+concave and so least at a vertex of {q >= 0, Tq = u}. So letters with equal columns count as one, that with the largest lambda, and at
+most r = rank(T) <= |Y| of them are used at a time (`Channel`).
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,8 +26,133 @@ from scipy import sparse
 from ..errors import InfoplaneError, InvalidJointError
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
+from ..kernels.common import Integers
+from ..kernels.funnel_proof.descent import descend_all, grow_all
+from ..kernels.funnel_proof.slot_bound import KEPT
 from ..runtime.budget import Budget, Stopped
-from .channel import EPS, Channel
+from .form import dobrushin
+
+EPS = float(np.finfo(float).eps)
+"""The distance of 1 to the next number."""
+
+EQUAL = 1e-13
+"""Columns of T that differ by less, and singular values below it, are taken for rounding; the bound pays for the difference."""
+
+SLOTS_RANK, SLOTS_LETTERS = 4, 20
+"""Slots are used up to this rank, from so many letters on (measured, docs/benchmarks/slots.md)."""
+
+MEMORY = 2**29
+"""Bytes that the waiting cells of one search may take; a cell that finds no room is given up, with the bound that it has."""
+
+
+class ChannelLimits(NamedTuple):
+    """What one search may hold."""
+
+    most_cells: int = 1_000_000
+    """Cells that may wait, whatever memory holds."""
+    most_found: int = 256
+    """Violating posteriors that one search may hand over."""
+
+
+LIMITS = ChannelLimits()
+
+
+class Channel:
+    """T = p(y|x) as the search sees it: one row per letter, equal rows once, and how many letters a posterior needs."""
+
+    def __init__(self, T: Array) -> None:
+        rows = np.ascontiguousarray(T.T)
+        self.letters = rows.shape[0]
+        _, first, member = np.unique(np.round(rows, 13), axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        self.first: Integers = first[order]
+        self.group: Integers = np.argsort(order)[member.ravel()]
+        self.T: Array = np.ascontiguousarray(rows[self.first])
+        self.full: Array = rows
+        apart = float(np.abs(rows - self.T[self.group]).max())
+        sigma = np.linalg.svd(self.T, compute_uv=False)
+        self.rank = max(int((sigma > EQUAL).sum()), 1)
+        if self.rank < len(sigma):
+            apart += float(sigma[self.rank] + 16.0 * EPS * sigma[0])
+        self.apart = apart
+
+    @cached_property
+    def concave_up_to(self) -> float:
+        """A beta, at least 1, up to which g is concave and so least at a single letter: 1 over Dobrushin's coefficient."""
+        return 1.0 / min(dobrushin(self.T.T) + 4.0 * (self.T.shape[1] + 4) * EPS, 1.0)
+
+    @property
+    def by_slots(self) -> bool:
+        """Whether a search goes by slots, not by boxes."""
+        return self.rank <= SLOTS_RANK and len(self.T) >= SLOTS_LETTERS
+
+    def gather(self, lam: Array) -> tuple[Array, Integers]:
+        """The largest lambda among letters of equal columns, and whose it is."""
+        order = np.lexsort((lam, self.group))
+        last = order[np.searchsorted(self.group[order], np.arange(len(self.T)), side="right") - 1]
+        return lam[last], last
+
+    def error(self, lam: Array, beta: float) -> tuple[float, float]:
+        """Rounding of a bound: absolute, and relative to beta T.log v (derived in docs/explanation/exact_funnel.md, "Floating point").
+
+        T is within |Y| + 1 roundings of p(x,y)/p(x), a sum over y adds |Y| + 2, and v sums to 1 within |Y| + 2 + log |Y|. Where nearly
+        equal columns, or a nearly singular T, are taken for exactly so, H(Tq) moves by at most |Y| eta(d), twice, with d the largest entry
+        of the difference and eta(d) = -d log d.
+        """
+        m = self.T.shape[1]
+        relative = (4 * m + 32) * EPS
+        size = 1.0 + float(np.abs(lam).max()) + beta * (1.0 + math.log(m))
+        moved = -self.apart * math.log(self.apart) if self.apart > 0.0 else 0.0
+        return relative * size + 2.0 * beta * m * moved, relative
+
+    @cached_property
+    def room(self) -> tuple[Array, ...]:
+        """Where the cells of a search wait, and what it finds; one search at a time."""
+        n, r = len(self.T), self.rank
+        each = n * r + 16 * r * (1 + KEPT) + 64 if self.by_slots else 24 * n + 40
+        cells = max(min(MEMORY // each, LIMITS.most_cells), 2)
+        # np.empty: pages that no cell ever reaches are never touched.
+        whole = np.int64
+        ranges: tuple[Array, ...]
+        if self.by_slots:
+            ranges = (
+                np.empty((cells, r)),
+                np.empty((cells, r)),
+                np.empty((cells, r, n), np.uint8),
+                np.empty((cells, r, KEPT), whole),
+                np.empty((cells, r, KEPT)),
+                np.empty(cells, whole),
+                np.empty((cells, 2), whole),
+            )
+        else:
+            ranges = (np.empty((cells, n)), np.empty((cells, n)), np.empty((cells, n)), np.empty(cells, whole))
+        found, table = np.empty((LIMITS.most_found, n)), np.zeros(2**14, whole)
+        return (np.arange(cells), np.empty(cells), *ranges, np.empty((cells, 2)), found, table)
+
+    def descend(self, lam: Array, beta: float, Q: Array) -> tuple[Array, Array]:
+        """Local minima of g from the columns of Q (|X|, k), and their values."""
+        moved = np.ascontiguousarray(Q.T)
+        values = descend_all(self.full, lam, beta, moved)
+        return moved.T, values
+
+    def seeds(self, lam: Array, Q: Array) -> Array:
+        """Where growth begins, a row each: every single letter, and the columns of Q less their rarest letter."""
+        _, letter = self.gather(lam)
+        rows = Q[letter].T
+        rows = rows[(rows > 0.0).sum(axis=1) > 1]
+        rarest = np.where(rows > 0.0, rows, np.inf).argmin(axis=1)
+        rows[np.arange(len(rows)), rarest] = 0.0
+        return np.vstack([np.eye(len(self.T)), rows / rows.sum(axis=1, keepdims=True)])
+
+    def grow(self, lam: Array, beta: float, seeds: Array) -> tuple[Array, Array]:
+        """Posteriors grown from seeds, each set of letters once, and their values."""
+        gathered, letter = self.gather(lam)
+        grown = np.ascontiguousarray(seeds)
+        values = grow_all(self.T, gathered, beta, self.rank, grown)
+        _, distinct = np.unique(grown > 0.0, axis=0, return_index=True)
+        Q = np.zeros((self.letters, len(distinct)))
+        Q[letter] = grown[distinct].T
+        return Q, values[distinct]
 
 
 class HighsLimits(NamedTuple):
@@ -38,13 +167,13 @@ class HighsLimits(NamedTuple):
     """Iterations that an attempt may take, at least and for every row: those that end take up to 7 per row."""
 
 
-LIMITS = HighsLimits()
+HIGHS = HighsLimits()
 
 
 Method = Literal["highs", "highs-ds", "highs-ipm"]
 
 ATTEMPTS: tuple[tuple[Method, float], ...] = (
-    ("highs", LIMITS.tightest),
+    ("highs", HIGHS.tightest),
     ("highs", 1e-8),
     ("highs-ipm", 1e-8),
     ("highs-ds", 1e-7),
@@ -67,17 +196,36 @@ class ColumnMixture(NamedTuple):
     """Dual value of the row `cap`."""
 
 
+def shares(Q: Any, p_x: Array) -> tuple[Any, Array]:
+    """Columns, dense or sparse, in units of what each can carry at most, and of p_x; and what it can carry.
+
+    Every entry is an encoder's then: in [0, 1], however small a letter.
+    """
+    with np.errstate(divide="ignore", over="ignore"):  # a letter that a column has next to nothing of does not limit it
+        if isinstance(Q, np.ndarray):
+            most = (p_x[:, None] / Q).min(axis=0)
+            return Q * most / p_x[:, None], most
+        A, mass = Q.copy(), p_x[Q.indices]
+        most = np.minimum.reduceat(mass / A.data, A.indptr[:-1])
+    A.data *= np.repeat(most, np.diff(A.indptr))
+    A.data /= mass
+    return A, most
+
+
 def linear_programme(
-    Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None, budget: Budget | None = None
+    Q: Any,
+    costs: Array,
+    p_x: Array,
+    cap: tuple[Array, float] | None = None,
+    budget: Budget | None = None,
+    least_unit: float = 1.0,
 ) -> ColumnMixture:
     """Minimise costs.p subject to Qp = p_x, p >= 0 and, for cap = (row, least), row.p >= least."""
-    # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter.
-    with np.errstate(divide="ignore", over="ignore"):
-        most = (p_x[:, None] / Q).min(axis=0)
+    A, most = shares(Q, p_x)
     row = None if cap is None else (cap[0] * most, cap[1])
     scaled = costs * most
     # Costs of 10^5 and more, from a large beta, would outgrow HiGHS's absolute tolerances: in units of the largest.
-    found = solved(scaled, Q * most / p_x[:, None], max(float(np.abs(scaled).max()), 1.0), row, budget=budget)
+    found = solved(scaled, A, max(float(np.abs(scaled).max()), least_unit), row, budget=budget)
     if found is None:
         raise InfoplaneError(
             f"HiGHS did not solve the linear programme over {len(most)} posteriors, by {len(ATTEMPTS)} ways. Masses p(x) here go from "
@@ -106,7 +254,7 @@ def solved(
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 
     beside = {} if row is None else {"A_ub": -row[0][None], "b_ub": [-row[1]]}
-    iterations = max(LIMITS.fewest_iterations, LIMITS.iterations_per_row * A.shape[0])
+    iterations = max(HIGHS.fewest_iterations, HIGHS.iterations_per_row * A.shape[0])
     for method, tolerance in attempts:
         work = partial(
             linprog,
@@ -121,7 +269,7 @@ def solved(
                 "maxiter": iterations,
             },
         )
-        found = budget.awaited(work) if budget is not None and A.size > LIMITS.short else work()
+        found = budget.awaited(work) if budget is not None and A.size > HIGHS.short else work()
         if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
             dual = 0.0 if row is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
             return ColumnMixture(np.maximum(found.x, 0.0), unit * found.eqlin.marginals, dual)
@@ -322,13 +470,13 @@ def leakage_row(leakage: Array, eps: float) -> tuple[tuple[Array, float], float]
     not lead above the cap, where it would cost more to come back from.
     """
     unit = max(eps, RULES.smallest_unit)
-    return (-leakage / unit, -eps / unit + min(3.0 * LIMITS.tightest, 0.5 * eps / unit)), unit
+    return (-leakage / unit, -eps / unit + min(3.0 * HIGHS.tightest, 0.5 * eps / unit)), unit
 
 
 def encoder_of(Q: Array, weights: Array) -> Array:
     """p(z|x) = p_k q_k(x) / p(x); posteriors that are `RULES.alike` are one cluster."""
     kept = np.flatnonzero(weights > 0.0)
-    owner = _alike(Q, kept)
+    owner = alike(Q[:, kept])
     W: Array = np.ascontiguousarray((Q[:, kept] * weights[kept]).T)
     if owner.max() + 1 < len(kept):
         W = np.asarray(sparse.csr_array((np.ones(len(kept)), (owner, np.arange(len(kept))))) @ W)
@@ -336,24 +484,24 @@ def encoder_of(Q: Array, weights: Array) -> Array:
     return W
 
 
-def _alike(Q: Array, kept: IntArray) -> IntArray:
-    """The cluster 0, 1, 2, ... of each column kept, numbered as they appear: sum_x |q - q'| < `RULES.alike` to the first of its cluster.
+def alike(Q: Array) -> IntArray:
+    """The cluster 0, 1, 2, ... of each column, numbered as they appear: sum_x |q - q'| < `RULES.alike` to the first of its cluster.
 
     Columns that are alike have projections u.q, 0 <= u <= 1, that are as near: sorted by them, each is compared with a few before it.
     """
-    at = np.random.default_rng(0).random(len(Q)) @ Q[:, kept]
-    first = np.arange(len(kept))
+    at = np.random.default_rng(0).random(len(Q)) @ Q
+    first = np.arange(len(at))
     known: list[int] = []
     """The first of every cluster so far, in the order of the projections; those that are too far away are dropped."""
     for k in np.argsort(at, kind="stable"):
         known = [other for other in known if at[other] > at[k] - RULES.alike]
-        near = (other for other in known if _distance(Q[:, kept[other]], Q[:, kept[k]]) < RULES.alike)
+        near = (other for other in known if _distance(Q[:, other], Q[:, k]) < RULES.alike)
         first[k] = next(near, k)
         if first[k] == k:
             known.append(int(k))
     # A cluster is named by the earliest of its columns.
-    earliest = np.full(len(kept), len(kept))
-    np.minimum.at(earliest, first, np.arange(len(kept)))
+    earliest = np.full(len(at), len(at))
+    np.minimum.at(earliest, first, np.arange(len(at)))
     return np.unique(earliest[first], return_inverse=True)[1]
 
 

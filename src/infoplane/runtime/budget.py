@@ -182,8 +182,8 @@ class Limits:
         return (whole or Budget()).part(cells=self.max_cells, seconds=self.max_seconds)
 
 
-FOLDERS = ("cpu", "cpu,cpuacct", "cpuacct,cpu")
-"""Where version 1 is mounted, below ``sys/fs/cgroup``: distributions differ."""
+MOUNTS = ("", "unified", "cpu", "cpu,cpuacct", "cpuacct,cpu")
+"""Where control groups are mounted, below ``sys/fs/cgroup``: version 2 at the top or as ``unified``, version 1 by distribution."""
 
 
 @functools.cache
@@ -195,31 +195,21 @@ def quota(root: Path = Path("/")) -> float:
     into two files. A group has no more than the groups around it, so all are read up to the root; a container sees its own group as the
     root, whatever path its processes are told. They are read once: whoever changes a quota starts the process again.
     """
-    least = min((share for folder in _groups(root) for share in _shares(folder)), default=math.inf)
-    return max(1.0, float(math.ceil(least))) if math.isfinite(least) else math.inf
-
-
-def _groups(root: Path) -> Iterator[Path]:
-    """The folders of the process's control groups, and of those around them; folders that are not there limit nothing."""
-    mounted = root / "sys" / "fs" / "cgroup"
-    said = ""
-    with suppress(OSError):
-        said = (root / "proc" / "self" / "cgroup").read_text(encoding="utf-8")
-    paths = {
-        (controllers, path)
-        for _, controllers, path in (line.split(":", 2) for line in said.split() if line.count(":") > 1)
+    paths = {PurePosixPath()}
+    with suppress(OSError, ValueError):
+        for line in (root / "proc" / "self" / "cgroup").read_text(encoding="utf-8").splitlines():
+            _, controllers, path = line.split(":", 2)
+            paths |= {PurePosixPath(path.lstrip("/"))} if not controllers or "cpu" in controllers.split(",") else set()
+    groups = {
+        root / "sys" / "fs" / "cgroup" / top / one for top in MOUNTS for path in paths for one in (path, *path.parents)
     }
-    for controllers, path in sorted(paths | {("", "/"), ("cpu", "/")}):
-        within = PurePosixPath(path.lstrip("/"))
-        tops = [mounted, mounted / "unified"] if not controllers else [mounted / name for name in FOLDERS]
-        if not controllers or "cpu" in controllers.split(","):
-            yield from (top / folder for top in tops for folder in (within, *within.parents))
+    least = min((share for folder in groups for share in _shares(folder)), default=math.inf)
+    return max(1.0, float(math.ceil(least))) if math.isfinite(least) else math.inf
 
 
 def _shares(folder: Path) -> Iterator[float]:
     """The limits of a control group, of version 2 or 1; "max", which is no number, and -1 are none."""
-    both = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
-    for names in (("cpu.max",), both):
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
         with suppress(OSError, ValueError):
             quota, period = map(int, " ".join((folder / name).read_text(encoding="utf-8") for name in names).split())
             if quota > 0 and period > 0:

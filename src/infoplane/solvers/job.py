@@ -24,7 +24,7 @@ from ..checks import number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.joint import Support
-from ..kernels.common import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY, TINY
+from ..kernels.common import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARY, TINY
 from ..runtime.budget import ITERATIONS, Budget, Limits
 from ..solution import STATIONARY_TOL, Residuals, Run, Status, judge, proven
 
@@ -220,10 +220,10 @@ class Job:
         """STATIONARY or ALMOST if the residuals are that small, whatever ended the run; else ``otherwise``."""
         return judge(residuals, self.tol, otherwise)
 
-    def standing(self, W: Array, found_by: str) -> Run:
+    def standing(self, W: Array, found_by: str, otherwise: Status = Status.STALLED) -> Run:
         """An encoder as a run that ended here; STATIONARY if it is."""
         residuals = Residuals(0.0, 0.0, self.problem.stationarity(self.support.joint, self.support.lift(W)))
-        return Run(W, self.judge(residuals, Status.STALLED), iterations=0, residuals=residuals, found_by=found_by)
+        return Run(W, self.judge(residuals, otherwise), iterations=0, residuals=residuals, found_by=found_by)
 
     def sound(self, runs: Sequence[Run]) -> list[Run]:
         """The runs as they are reported; those that have failed with the trivial encoder in place of theirs, and the status STALLED."""
@@ -344,14 +344,19 @@ class PlainIteration(Iteration):
 
     some: IntArray
     """The runs that are asked for a step."""
+    finest: float = 1.0
+    """Share of the tolerance at which a run ends."""
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        support, runs = job.support, len(job.starts)
+        support = job.support
         self.p_x, self.p_y, self.P, self.T, self.K = support.p_x, support.p_y, support.P, support.T, support.K
         self.rho, self.width = np.array(job.problem.rho, dtype=float), job.problem.width
-        W = np.maximum(job.starts, TINY)
-        none = np.zeros(runs, dtype=np.int64)
+        self.begin_from(np.maximum(job.starts, TINY))
+
+    def begin_from(self, W: Array) -> None:
+        """The state before the first step, from tables that are normalised here."""
+        runs, none = len(W), np.zeros(len(W), dtype=np.int64)
         residuals = np.zeros((runs, 3))
         residuals[:, 2] = np.inf
         self.state = PlainState(W / W.sum(axis=1, keepdims=True), np.full(runs, RUNNING), none, residuals, none.copy())
@@ -373,20 +378,20 @@ class PlainIteration(Iteration):
             state.iterations[some] += 1
             far = self.stationarity(new)
             state.residuals[some, 2] = far
-            state.still[some] = np.where(np.abs(new - old).max(axis=(1, 2)) > 1e-16, 0, state.still[some] + 1)
+            state.still[some] = np.where(np.abs(new - old).max(axis=(1, 2)) > 1e-15, 0, state.still[some] + 1)
             if trace.shape[2]:
-                trace[some, step, LOSS], trace[some, step, STATIONARITY] = self.losses(new, self.rho), far
-                trace[some, step, AUGMENTED] = trace[some, step, PENALTY] = np.nan
+                trace[some, step, LOSS], trace[some, step, 2:5] = self.losses(new, self.rho), state.residuals[some]
+                trace[some, step, AUGMENTED], trace[some, step, PENALTY] = self.augmentation()
             state.outcome[some[state.still[some] >= STILL]] = STALLED
-            state.outcome[some[far <= self.job.tol]] = STATIONARY
+            state.outcome[some[state.residuals[some].max(axis=1) <= self.finest * self.job.tol]] = STATIONARY
+
+    def augmentation(self) -> tuple[float | Array, float | Array]:
+        """L_c and the penalty of the runs `some`, where there are any."""
+        return np.nan, np.nan
 
     def encoders(self) -> list[Array]:
         """Without the clusters that have died."""
-        found = []
-        for W in self.state.W:
-            alive = W @ self.p_x > DEAD
-            found.append(W[alive] / W[alive].sum(axis=0))
-        return found
+        return [W / W.sum(axis=0) for W in (W[W @ self.p_x > DEAD] for W in self.state.W)]
 
     def logs(self, W: Array) -> tuple[Array, Array, Array]:
         """log p(z), log p(z|x) and sum_y p(y|x) log p(z|y), which are minus the slopes of the entropies over p(x), up to constants."""

@@ -4,7 +4,8 @@
 problem                     what runs
 ==========================  ==========================================================================================
 bottleneck                  starts, pooled (`pooling`); annealing upwards in gamma (`annealing`), which finds |Z|: of many letters from a
-                            hard partition, with the clusters that the dual says are missing (`resizing`)
+                            hard partition, or from where the only start has ended, with the clusters that the dual says are missing
+                            (`resizing`)
 funnel                      starts, pooled; hard partitions; at a large beta perfect privacy; column generation from all of them
                             (`sparse_columns`), which finds |Z|
 deterministic bottleneck    of more than 64 letters hard partitions only, with as many restarts as there are starts; else as any other,
@@ -61,7 +62,7 @@ from .shared.partitions import (
     restarts_within,
     softened,
 )
-from .shared.resizing import DualClimbs, asks_the_dual, grown, settled, within
+from .shared.resizing import DualClimbs, asks_the_dual, grown, roughly, settled, within
 from .shared.sparse_columns import GENERATION, generated
 from .splitting.solver import DouglasRachford
 
@@ -306,8 +307,10 @@ def _hardened(found: Candidates, job: Job) -> None:
 
 
 def _annealed(found: Candidates, job: Job) -> None:
-    """Upwards in gamma, which finds |Z|."""
-    found.started += Annealing().run(job.but(record=found.whole.record))
+    """Upwards in gamma, which finds |Z|; where the dual says what is missing, a single start goes on from where it was settled."""
+    starts = found.best.encoder[None] if found.asks_the_dual and len(job.starts) == 1 else job.starts
+    runs = Annealing().run(job.but(starts=starts, record=found.whole.record))
+    found.started += [replace(run, died=found._died(run.encoder)) for run in runs]
 
 
 def _random(found: Candidates, job: Job) -> None:
@@ -330,7 +333,8 @@ def _joined(found: Candidates, job: Job) -> None:
     rows = default_clusters(job.letters, len(job.support.p_y))
     if rows > job.most and work_of(job.support, rows) <= EFFORT.free_work:
         start = make_starts(job.support.joint, rows, 1, np.random.SeedSequence(0), "identity")
-        found.polish(Annealing().run(job.but(starts=start, clusters=rows))[0].encoder, "merging")
+        rough = roughly(job).but(starts=start, clusters=rows)  # what is joined will be settled
+        found.polish(Annealing().run(rough)[0].encoder, "merging")
 
 
 def _rounded(found: Candidates, job: Job) -> None:

@@ -25,21 +25,19 @@ from ..formatting import did_you_mean
 from ..problem import MarkovLagrangian, family_of, has_posterior_form, posterior_form_below
 from .annealing import Annealing
 from .base import Solver
-from .columns import Columns
 from .constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .difference_of_convex import DifferenceOfConvex
-from .envelope import Envelope
 from .fixed_point import Accelerated, BlahutArimoto
 from .job import ProofOptions
 from .merging import Merging, Submodular
 from .pooling import Pooling
 from .portfolio import Portfolio
+from .proofs import Columns, Envelope, Prover, TaskProof
 from .root_tracking import RootTracking
 from .splitting.solver import DouglasRachford, ThreeBlockADMM
 from .tasks.multi_one import Multi1
 from .tasks.task_map import TaskMap
 from .tasks.task_portfolio import TaskPortfolio
-from .tasks.task_proof import TaskProof
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -166,9 +164,6 @@ def resolve(
         if reason := chosen.refusal(problem):
             raise UnsupportedProblemError(reason)
     return chosen
-
-
-Prover = Envelope | Columns | TaskProof
 
 
 def runner_and_prover(

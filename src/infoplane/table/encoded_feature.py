@@ -43,8 +43,7 @@ from ..posterior.merge_path import agglomerative_bottleneck
 from ..problem import bottleneck
 from ..sampling.denoising import CONSTANT, HALF, MIXTURE, Denoising, DistinctRows, fit, overall, shrunk
 from ..solve import solve
-from ..solvers.shared.few_clusters import line_cuts, prebins
-from ..solvers.shared.partitions import encoder_of
+from ..solvers.shared.partitions import encoder_of, line_cuts, prebins
 from .mechanism import IntervalLetters, Letters, looked_up
 from .partition import FINEST, map_plane, partition, partition_curve
 

@@ -45,18 +45,20 @@ from ..problem import bottleneck
 from ..runtime.budget import one_blas_thread
 from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
 from ..solve import solve
-from ..solvers.shared.few_clusters import (
+from ..solvers.shared.partitions import (
     Cuts,
     best_map,
+    cluster_table,
+    encoder_of,
     line_cuts,
     lost_in,
     maps_of_all_sizes,
+    numbered,
     prebins,
     rising_cuts,
     sorted_cuts,
     tree,
 )
-from ..solvers.shared.partitions import cluster_table, encoder_of, numbered
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,11 +1,6 @@
-"""What all pictures share: figures and axes, colours, what a legend calls the runs, and names beside points.
+"""What all pictures share: figures and axes, colours, and names beside points.
 
 Figures are made without pyplot, so that nothing global is touched: they work without a display and in threads.
-
-*Runs* in a legend: a reader knows which solvers were asked for, not which of a portfolio's ways ended lowest. All runs of one call that
-named one solver are its own. Of several calls, runs of a solver that was asked for by name are its own, and runs that a search found in
-some other way are the "best found". Systems that were brought along are "given". Where nothing is known of the call, runs go by the solver
-that they name.
 
 *Points* have names beside them that do not overlap each other, the points, or the lines, texts and legend of the picture. textalloc places
 them, greedily and always the same way; without it every name stands to the right of its point, whatever is there.
@@ -31,9 +26,6 @@ from ..storage.files import whole_file
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from ..frontier.frontier import Frontier
-    from ..solution import Trace
 
 
 # Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
@@ -108,34 +100,6 @@ def _boxes(ax: Axes) -> list[Array]:
     return found
 
 
-BEST, GIVEN = "best found", "given"
-"""The runs of a search that has many ways, and systems from elsewhere."""
-
-
-def groups(frontier: Frontier) -> list[str]:
-    """What a legend calls each run, in the order of the runs."""
-    asked = _asked(frontier.provenance)
-    if len(asked) == 1 and "parts" not in frontier.provenance and asked & {run.solver for run in frontier.runs}:
-        return [GIVEN if run.solver.startswith(f"{GIVEN}: ") else next(iter(asked)) for run in frontier.runs]
-    return [_group(run.solver, asked) for run in frontier.runs]
-
-
-def _group(solver: str, asked: set[str]) -> str:
-    if solver.startswith(f"{GIVEN}: "):
-        return GIVEN
-    return solver if solver in asked or not asked else BEST
-
-
-def _asked(provenance: dict[str, Any]) -> set[str]:
-    """The solvers that the calls behind a frontier named."""
-    return {
-        str(call["solver"])
-        for part in provenance.get("parts", [provenance])
-        for call in (part, *part.get("solvers", ()))
-        if isinstance(call, dict) and call.get("solver")
-    }
-
-
 SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
 """Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
 
@@ -191,18 +155,6 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         raise InvalidOptionError(f"a picture is written as one of {', '.join(sorted(known))}; found {target.name!r}.")
     with whole_file(target) as file:
         figure.savefig(file, format=kind, dpi=160)
-
-
-def trace_lines(trace: Trace) -> tuple[Any, dict[str, Array]]:
-    """The iterations of a trace, and its lines by name: NaN for what a logarithm cannot show, such as residuals where nothing is split."""
-    iterations = np.arange(1, len(trace) + 1) if trace.iteration is None else trace.iteration
-    lines = {
-        "|loss − final loss|, nats": np.abs(trace.loss - trace.loss[-1]),
-        "primal residual": trace.primal,
-        "dual residual": trace.dual,
-        "stationarity residual": trace.stationarity,
-    }
-    return iterations, {name: np.where(np.isfinite(v) & (v > 0), v, np.nan) for name, v in lines.items()}
 
 
 def require_matplotlib() -> None:

@@ -18,7 +18,6 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
-from ..frontier.summary import transitions_on_the_grid
 from ..information import NATS_PER_BIT, Array, bits
 from ..joint.task_joint import TaskJoint
 from ..problem import bottleneck
@@ -31,14 +30,13 @@ from .drawing import (
     MARKERS,
     SIZES,
     TITLE,
-    groups,
     name_points,
     new_axes,
     new_figure,
     save_figure,
     tidy,
-    trace_lines,
 )
+from .report.contents import groups, trace_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,6 +147,8 @@ def plot_plane(
         solvers = plane.runs(without=() if systems is None else (GIVEN_COLOUR,))
     plane.pareto(alone=solvers == 0)
     if transitions == "grid":
+        from ..frontier.summary import transitions_on_the_grid
+
         transitions = transitions_on_the_grid(frontier.joint, frontier.best_answers())
     plane.transitions(transitions, notation)
     if systems is not None:

@@ -10,7 +10,7 @@ from infoplane.information import entr
 from infoplane.joint.joint import Support
 from infoplane.posterior.task_form import TaskForm
 from infoplane.runtime.budget import Budget
-from made_tasks import made_tasks, told
+from made_up import made_tasks, told
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.02, 0.3])

@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 
 import exact_boxes as exact
+from compiled import interpreted
 from exact_boxes import case
 from infoplane.kernels.bottleneck_proof.ascent import SEEN
 from infoplane.kernels.bottleneck_proof.cell_bound import MANY
-from interpreted import interpreted
 
 ascent = interpreted("bottleneck_proof.ascent")
 bound_with = interpreted("bottleneck_proof.cell_bound").bound_with

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import exact_boxes as exact
+from compiled import interpreted
 from exact_boxes import case, joints
 from infoplane.certificate.bottleneck import Partition
 from infoplane.joint.joint import Support
@@ -21,7 +22,6 @@ from infoplane.kernels.bottleneck_proof.recheck import (
     sums_agree,
 )
 from infoplane.posterior.form import Mixture, dual_of
-from interpreted import interpreted
 
 
 @joints

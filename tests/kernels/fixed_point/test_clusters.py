@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 import infoplane as ip
 import twins
 import verify
+from compiled import interpreted
 from infoplane.joint.joint import Support
 from infoplane.solvers.fixed_point import blocks_of, channel_of
-from interpreted import interpreted
 from strategies import joints
 
 reduce = interpreted("fixed_point.clusters").reduce

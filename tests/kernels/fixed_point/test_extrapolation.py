@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from compiled import interpreted
 from infoplane.joint.joint import Support
 from infoplane.kernels.fixed_point.selfmap import work_for
 from infoplane.solvers.fixed_point import blocks_of, channel_of
-from interpreted import interpreted
 
 extrapolation = interpreted("fixed_point.extrapolation")
 

@@ -13,11 +13,11 @@ from scipy.sparse import csr_array
 import infoplane as ip
 import verify
 from batches import Stepped, starts_of
+from compiled import interpreted
 from infoplane.joint.joint import Support
 from infoplane.kernels.common import STATIONARITY, STATIONARY
 from infoplane.kernels.fixed_point.selfmap import BLAS_CLUSTERS, COMPARE, KEEP
 from infoplane.solvers.fixed_point import blocks_of, channel_of, logs_of, needs_encoder
-from interpreted import interpreted
 from strategies import chains, positive_encoders
 
 selfmap = interpreted("fixed_point.selfmap")

@@ -9,11 +9,11 @@ import pytest
 import funnel_twin as twin
 from compiled import compiled
 from funnel_twin import ROUNDING, mp, shifted
-from infoplane.certificate.funnel.free import Pricing
+from infoplane.certificate.funnel.generation import Pricing
 from infoplane.kernels.funnel_proof.boxes import propagate
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
-from infoplane.posterior import channel as channels
-from infoplane.posterior.channel import Channel
+from infoplane.posterior import programme as channels
+from infoplane.posterior.programme import Channel
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import pytest
 
 import funnel_twin as twin
 from funnel_twin import channels
-from infoplane.posterior.channel import Channel
+from infoplane.posterior.programme import Channel
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -6,7 +6,7 @@ import pytest
 
 import funnel_twin as twin
 from funnel_twin import mp
-from infoplane.certificate.funnel.free import Pricing
+from infoplane.certificate.funnel.generation import Pricing
 from infoplane.kernels.funnel_proof import recheck
 from infoplane.kernels.funnel_proof.recheck import (
     BoxTrail,
@@ -17,8 +17,8 @@ from infoplane.kernels.funnel_proof.recheck import (
     plain_sums,
 )
 from infoplane.kernels.funnel_proof.search import LEAST
-from infoplane.posterior import channel as channels
-from infoplane.posterior.channel import Channel
+from infoplane.posterior import programme as channels
+from infoplane.posterior.programme import Channel
 
 
 def numbers(beta, floor):

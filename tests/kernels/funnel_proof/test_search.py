@@ -5,10 +5,10 @@ import pytest
 
 import funnel_twin as twin
 from compiled import compiled
-from infoplane.certificate.funnel.free import Pricing
+from infoplane.certificate.funnel.generation import Pricing
 from infoplane.kernels.funnel_proof.search import BUDGET, FOUND, LOWEST, SPENT, UNPAID, in_use, paid
-from infoplane.posterior import channel as channels
-from infoplane.posterior.channel import Channel
+from infoplane.posterior import programme as channels
+from infoplane.posterior.programme import Channel
 
 in_use, paid = map(compiled, (in_use, paid))
 

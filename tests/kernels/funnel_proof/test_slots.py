@@ -7,10 +7,10 @@ import pytest
 import funnel_twin as twin
 from compiled import compiled
 from funnel_twin import ROUNDING, mp, shifted
-from infoplane.certificate.funnel.free import Pricing
+from infoplane.certificate.funnel.generation import Pricing
 from infoplane.kernels.funnel_proof.search import LOST, WAITING
 from infoplane.kernels.funnel_proof.slot_bound import decoded
-from infoplane.posterior import channel as channels
+from infoplane.posterior import programme as channels
 
 decoded = compiled(decoded)
 

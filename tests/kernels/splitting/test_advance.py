@@ -8,6 +8,7 @@ import pytest
 
 import infoplane as ip
 from batches import Stepped
+from compiled import interpreted
 from infoplane.joint.joint import Support
 from infoplane.kernels.splitting.advance import retune
 from infoplane.kernels.splitting.tables import Iterate, Tail
@@ -15,7 +16,6 @@ from infoplane.solvers.base import make_starts, seed_sequence
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import SETTLED, DouglasRachford
 from infoplane.solvers.splitting.thresholds import penalty_threshold
-from interpreted import interpreted
 from recursions import STEPS, augmented, problem_for, python_iterates
 
 

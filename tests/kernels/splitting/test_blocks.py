@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import minimize
 
 import twins
+from compiled import interpreted
 from infoplane.solvers.splitting.formulations import FORMULATIONS
-from interpreted import interpreted
-from moments import JOINTS, setting
+from recursions import JOINTS, setting
 
 blocks = interpreted("splitting.blocks")
 argmin_marginal = blocks.argmin_marginal

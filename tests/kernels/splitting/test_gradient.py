@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import twins
+from compiled import interpreted
 from infoplane.solvers.splitting.formulations import FORMULATIONS
-from interpreted import interpreted
-from moments import JOINTS, setting
+from recursions import JOINTS, setting
 
 gradient_step = interpreted("splitting.gradient").gradient_step
 

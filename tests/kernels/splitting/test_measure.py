@@ -5,12 +5,11 @@ import pytest
 
 import infoplane as ip
 from batches import Stepped
+from compiled import interpreted
 from infoplane.joint.joint import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import DouglasRachford
-from interpreted import interpreted
-from moments import JOINTS, PROBLEMS, setting
-from recursions import augmented, problem_for, python_iterates
+from recursions import JOINTS, PROBLEMS, augmented, problem_for, python_iterates, setting
 
 measure = interpreted("splitting.measure")
 

@@ -7,7 +7,7 @@ import infoplane as ip
 from infoplane.joint.joint import Support
 from infoplane.kernels.task_proof.pairs import price_edges
 from infoplane.posterior.task_form import TaskForm
-from made_tasks import made_tasks
+from made_up import made_tasks
 
 
 def priced(form, lam, floor):

@@ -6,11 +6,11 @@ import pytest
 import infoplane as ip
 import twins
 from batches import Stepped
-from battery import JOINTS
 from infoplane.joint.joint import Support
 from infoplane.solvers.base import random_encoder
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.iterates import iterates, watched
+from made_up import JOINTS
 from recursions import problem_for
 
 COVERED = [name for name, formulation in FORMULATIONS.items() if formulation.descends]

@@ -10,7 +10,7 @@ from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import drive
 from infoplane.solvers.job import Job
 from infoplane.solvers.tasks.multi_one import SplitTasks, entropy_prox
-from made_tasks import made_tasks
+from made_up import made_tasks
 
 PROBLEMS = [
     (2, 2, 0.5, 0.0),

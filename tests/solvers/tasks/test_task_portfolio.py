@@ -6,7 +6,7 @@ import pytest
 import infoplane as ip
 from infoplane.certificate.tasks.boxes import BoxSearch
 from infoplane.solvers.tasks import task_portfolio
-from made_tasks import made_tasks, told
+from made_up import made_tasks, told
 
 TASK_SOLVERS = [name for name, solver in ip.SOLVERS.items() if solver.serves_tasks]
 

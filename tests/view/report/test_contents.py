@@ -118,8 +118,8 @@ def test_systems_are_a_table_with_their_runs():
 
 def test_given_systems_have_a_colour_and_a_shape_that_no_solver_has():
     pytest.importorskip("altair")
-    from infoplane.view.report.charts import plane
     from infoplane.view.report.contents import Plane
+    from infoplane.view.report.page import plane
 
     axes = Plane(("I(X;Z)", "I(Y;Z)"), ("ixz_bits", "iyz_bits"), "", 0.6, 0.6)
     solvers = [f"solver {at}" for at in range(15)]

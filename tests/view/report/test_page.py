@@ -15,9 +15,8 @@ from infoplane import formatting
 from infoplane.solution import Solution, Status
 from infoplane.storage.store import LazySolution
 from infoplane.view.report import page as module
-from infoplane.view.report.charts import charts
 from infoplane.view.report.contents import Allowance, contents, plane_of
-from infoplane.view.report.page import LARGEST_PAGE, as_json, report_page
+from infoplane.view.report.page import LARGEST_PAGE, as_json, charts, report_page
 from made_up import runs_of
 
 

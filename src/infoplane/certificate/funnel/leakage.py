@@ -26,10 +26,8 @@ from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian, funnel
 from ...runtime.budget import Budget, Limits, Stopped
 from ...solution import STATIONARY_TOL, TIE, Residuals, Run, Status, finished, judge, proven
-from .constrained import ConstrainedFunnel
-from .free import FreePosteriors
-from .gap import simple_bound
-from .generation import Outcome, cut_short, generate
+from .generation import FreePosteriors, Outcome, cut_short, generate, simple_bound
+from .privacy import ConstrainedFunnel
 
 
 @dataclass(frozen=True, eq=False)

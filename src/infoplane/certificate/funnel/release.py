@@ -6,7 +6,7 @@ is a linear programme over the posteriors in Q; for any lambda, and beta >= 0 wi
 
     I(X;Z) <= H(X) - lambda.p_x - beta (H(S) - r) - min over Q of [H(q) - beta H(Tq) - lambda.q].
 
-Where a target U is kept, not X itself, H(X) is H(U) and H(q) is H(T_u q) everywhere (`kept` searches those).
+Where a target U is kept, not X itself, H(X) is H(U) and H(q) is H(T_u q) everywhere (`AllowedTasks` searches those).
 A smallest group is no convex constraint: the programme over q <= p_x n / N bounds it from above, and a release within it,
 
     maximise I(X;Z)   over   J[x, z] = p(x, z) >= 0,  sum_z J = p_x,  L p(z) <= T J_z <= U p(z),  p(z) >= least,
@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -31,9 +30,8 @@ from ...information import Array, entr, plane_point
 from ...joint.joint import Support
 from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
-from .allowed import DECIMALS, PEELS, AllowedPosteriors, Caps, conditional_entropy, peeled
+from .allowed import DECIMALS, PEELS, AllowedPosteriors, AllowedTasks, Caps, peeled
 from .generation import Outcome, generate
-from .kept import AllowedTasks
 
 ROUNDING = 1e-13
 """Share of a cap that p(s|z), computed, may be above it by: sums of a few hundred products are no more exact."""
@@ -58,8 +56,7 @@ class PoolEffort(NamedTuple):
 EFFORT = PoolEffort()
 
 
-@dataclass(frozen=True)
-class Terms:
+class Terms(NamedTuple):
     """What a release must keep to."""
 
     caps: Caps
@@ -70,13 +67,25 @@ class Terms:
     kept: Array | None = None
     """T_u = p(u|x), a row per u, if U is kept and not X."""
 
+    def seen(self, J: Array) -> Array:
+        """p(u, z) if U is kept, else p(x, z)."""
+        return J if self.kept is None else self.kept @ J
+
     def most_kept(self, support: Support) -> float:
         """H(X), or H(U)."""
-        return float(entr(support.p_x if self.kept is None else self.kept @ support.p_x).sum())
+        return float(entr(self.seen(support.p_x)).sum())
+
+    def cost(self, J: Array) -> Array:
+        """p(z) H(X|z), or p(z) H(U|z), of every cluster; what is kept is H(X), or H(U), less their sum."""
+        cost: Array = entr(self.seen(J)).sum(axis=0) - entr(J.sum(axis=0))
+        return cost
+
+    def total(self, J: Array) -> float:
+        """H(X|Z), or H(U|Z)."""
+        return float(self.cost(J).sum())
 
 
-@dataclass(frozen=True)
-class FoundRelease:
+class FoundRelease(NamedTuple):
     """A release within the terms, and what is proven of all of them; nats, encoders of the letters of positive mass."""
 
     encoder: Array
@@ -93,16 +102,15 @@ def best_release(
     upper = min(known, terms.most_kept(support) - outcome.lower)
     W = within(support, outcome.point.encoder, terms)
     if terms.smallest > 0.0:
-        group = GroupTerms(caps, terms.leakage, terms.smallest, terms.kept)
         begun, pool = [W], [_nearly_best(programme, finder, outcome.point, budget)]
         if not budget.spent:
             # Without a smallest group posteriors are sharper: some of them are held by enough records all the same.
-            free = replace(terms, caps=caps._replace(most=np.ones(len(support.p_x))))
+            free = terms._replace(caps=caps._replace(most=np.ones(len(support.p_x))))
             part = budget.part(seconds=EFFORT.groupless * budget.seconds_left)
             others, other_finder, other = _generated(support, free, tol, part, rng, known)
             pool.append(_nearly_best(others, other_finder, other.point, part))
             begun.append(within(support, other.point.encoder, terms))
-        W = within(support, with_smallest_group(support, begun, np.hstack(pool), group, budget), terms)
+        W = within(support, with_smallest_group(support, begun, np.hstack(pool), terms, budget), terms)
     return FoundRelease(W, upper, outcome)
 
 
@@ -135,8 +143,8 @@ def _first_programme(support: Support, terms: Terms, budget: Budget, rng: np.ran
 
 def simple_upper_bound(support: Support, largest_leakage: float) -> float:
     """I(X;Z) <= H(X), and <= I(S;Z) + H(X|S), with what the terms let I(S;Z) be at most."""
-    H_x = float(entr(support.p_x).sum())
-    return min(H_x, conditional_entropy(support.P) + largest_leakage) * (1.0 + 1e-14) + 1e-14
+    H_x, H_s, H_xs = (float(entr(p).sum()) for p in (support.p_x, support.p_y, support.P))
+    return min(H_x, H_xs - H_s + largest_leakage) * (1.0 + 1e-14) + 1e-14
 
 
 def within(support: Support, W: Array, terms: Terms) -> Array:
@@ -200,7 +208,7 @@ GROUP_EFFORT = GroupEffort()
 
 
 def with_smallest_group(
-    support: Support, encoders: Sequence[Array], pool: Array, terms: GroupTerms, budget: Budget
+    support: Support, encoders: Sequence[Array], pool: Array, terms: Terms, budget: Budget
 ) -> Array:
     """An encoder with p(z) >= least for every z, made of some that are within the other caps, and of the columns of a pool."""
     begun = [joined((W * support.p_x).T, terms) for W in encoders]
@@ -219,34 +227,10 @@ def with_smallest_group(
     return made
 
 
-class GroupTerms(NamedTuple):
-    """What a release must keep to."""
-
-    caps: Caps
-    leakage: float | None
-    least: float
-    """The least p(z)."""
-    kept: Array | None = None
-    """T_u, if U is kept and not X."""
-
-    def seen(self, J: Array) -> Array:
-        """p(u, z) if U is kept, else p(x, z)."""
-        return J if self.kept is None else self.kept @ J
-
-    def cost(self, J: Array) -> Array:
-        """p(z) H(X|z), or p(z) H(U|z), of every cluster; what is kept is H(X), or H(U), less their sum."""
-        cost: Array = entr(self.seen(J)).sum(axis=0) - entr(J.sum(axis=0))
-        return cost
-
-    def total(self, J: Array) -> float:
-        """H(X|Z), or H(U|Z)."""
-        return float(self.cost(J).sum())
-
-
-def joined(J: Array, terms: GroupTerms) -> Array:
+def joined(J: Array, terms: Terms) -> Array:
     """Join a small cluster with another, the pair that costs least, until all have a mass of at least ``least``, or one is left."""
     J, cost = J[:, J.sum(axis=0) > 0.0], terms.cost
-    while J.shape[1] > 1 and (small := np.flatnonzero(J.sum(axis=0) < terms.least)).size:
+    while J.shape[1] > 1 and (small := np.flatnonzero(J.sum(axis=0) < terms.smallest)).size:
         small = small[np.argsort(J[:, small].sum(axis=0), kind="stable")[: max(GROUP_EFFORT.joining // J.size, 1)]]
         loss = np.stack([cost(J + J[:, [z]]) - cost(J) - cost(J[:, [z]]) for z in small])
         loss[np.arange(len(small)), small] = np.inf
@@ -256,7 +240,7 @@ def joined(J: Array, terms: GroupTerms) -> Array:
     return J
 
 
-def chosen(support: Support, Q: Array, J: Array, terms: GroupTerms, budget: Budget) -> Array:
+def chosen(support: Support, Q: Array, J: Array, terms: Terms, budget: Budget) -> Array:
     """The best mixture of columns, those of J among them, each with a mass of 0 or of at least ``least``; J if none was found in time.
 
     minimise  sum_k p_k H(q_k)   subject to  Qp = p_x,  least y_k <= p_k <= most_k y_k,  y_k in {0, 1}
@@ -266,13 +250,13 @@ def chosen(support: Support, Q: Array, J: Array, terms: GroupTerms, budget: Budg
     Q = np.hstack([J / J.sum(axis=0), Q])
     with np.errstate(divide="ignore"):
         most = (support.p_x[:, None] / Q).min(axis=0)
-    Q, most = Q[:, most >= terms.least], most[most >= terms.least]
+    Q, most = Q[:, most >= terms.smallest], most[most >= terms.smallest]
     k = Q.shape[1]
     one, none = sparse.identity(k), sparse.csr_array((len(support.p_x), k))
     rules = [
         LinearConstraint(sparse.hstack([sparse.csr_array(Q), none]), support.p_x, support.p_x),
         LinearConstraint(sparse.hstack([one, -sparse.diags(most)]), -np.inf, 0.0),
-        LinearConstraint(sparse.hstack([one, -terms.least * one]), 0.0, np.inf),
+        LinearConstraint(sparse.hstack([one, -terms.smallest * one]), 0.0, np.inf),
     ]
     if terms.leakage is not None:
         u = support.T @ Q
@@ -288,18 +272,18 @@ def chosen(support: Support, Q: Array, J: Array, terms: GroupTerms, budget: Budg
     if found.x is None:
         return J
     p = found.x[:k]
-    mixture: Array = (Q * p)[:, p > 0.5 * terms.least]
+    mixture: Array = (Q * p)[:, p > 0.5 * terms.smallest]
     return mixture
 
 
-def improved(support: Support, J: Array, terms: GroupTerms, budget: Budget) -> Array:
+def improved(support: Support, J: Array, terms: Terms, budget: Budget) -> Array:
     """The same number of clusters with a larger I(X;Z), by successive linear programmes."""
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 
-    (caps, leakage, least, kept), (n, k) = terms, J.shape
+    (caps, leakage, smallest, kept), (n, k) = terms, J.shape
     ones = np.ones((1, n))
     rows = np.vstack([support.T - caps.U[:, None] * ones, caps.L[:, None] * ones - support.T, -ones])
-    bounds = np.tile(np.append(np.zeros(len(rows) - 1), -least), k)
+    bounds = np.tile(np.append(np.zeros(len(rows) - 1), -smallest), k)
     A_ub = sparse.block_diag([sparse.csr_array(rows)] * k, format="csr")
     A_eq = sparse.hstack([sparse.identity(n)] * k, format="csr")
     best = terms.total(J)

@@ -10,15 +10,14 @@ simplex (`generate`); of any other they are found by descents, and the proof is 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...errors import InfoplaneError
-from ...information import Array, IntArray, entr
+from ...information import Array, IntArray
 from ...kernels.task_proof.pairs import price_edges
-from ...posterior.task_columns import EdgeColumns, EdgePoint, TaskColumns, TaskPoint, missing
-from ...posterior.task_form import TaskForm
+from ...posterior.task_form import TaskColumns, TaskForm, TaskPoint, edges, missing, on_edges
 from ...runtime.budget import Budget, Stopped
 from ..challenge import upheld
 from .boxes import Asked, box_bound, search_boxes
@@ -91,32 +90,30 @@ class Best(NamedTuple):
         return TaskOutcome(encoder, lower, self.asked.form.hide, self.asked.lam, rounds, said)
 
 
-def seeded(
-    form: TaskForm, private: tuple[IntArray, IntArray, Array] | None = None, posteriors: Array | None = None
-) -> EdgeColumns:
-    """Single letters, edges (x, y, t) that tell nothing of S, random edges, and those of some posteriors that have two letters."""
-    columns, rng, n = EdgeColumns(form), np.random.default_rng(0), len(form.p_x)
+def seeded(form: TaskForm, private: Any = None, posteriors: Array | None = None) -> TaskColumns:
+    """Single letters, edges that tell nothing of S, random edges, and those of some posteriors that have two letters."""
+    rng, n = np.random.default_rng(0), len(form.p_x)
+    columns = TaskColumns(form, edges(n, np.arange(n), np.arange(n), np.zeros(n)))
     if private is not None:
-        columns.add(*private)
-        columns.first = len(columns.x)
+        columns.add(private)
+        columns.first = columns.Q.shape[1]
     many = min(EDGE_EFFORT.seeds, EDGE_EFFORT.seeds_a_letter * n)
     x, y = rng.integers(0, n, many), rng.integers(0, n, many)
     apart = x != y
-    columns.add(x[apart], y[apart], rng.random(int(apart.sum())))
+    columns.add(edges(n, x[apart], y[apart], rng.random(int(apart.sum()))))
     if posteriors is not None:
-        columns.add_posteriors(posteriors)
+        columns.add(on_edges(posteriors))
     return columns
 
 
-def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, cap: float | None = None) -> TaskOutcome:
+def generate(form: TaskForm, columns: TaskColumns, tol: float, budget: Budget, cap: float | None = None) -> TaskOutcome:
     """Columns until the programme's value is within ``tol`` of the bound, or the budget is spent; under a cap if one is given.
 
     Values and bounds are of keep (I(U;Z) - ...) up to the same constant: with a cap r, L's bound at its price less hide r.
     """
-    finest, floor, best = tol / 4.0, 1e-3, Best()
-    found: EdgePoint | None = None
+    finest, floor, best, n = tol / 4.0, 1e-3, Best(), len(form.p_x)
+    found: TaskPoint | None = None
     pairs, met = np.empty((ROOM, 2), dtype=np.int64), np.empty((ROOM, 2))
-    h_u = math.fsum(entr(form.T_u @ form.p_x).tolist())
     for rounds in range(1, EDGE_EFFORT.rounds + 1):  # noqa: B007
         try:
             found = columns.solve(cap)
@@ -125,27 +122,21 @@ def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, c
                 raise
             break
         budget.rounds_spent += 1
-        encoder = columns.encoder(found.weights)
-        value = -form.keep * h_u + float(found.weights @ (form.keep * entr(columns.at(form.T_u)).sum(axis=0)))
-        if cap is None:
-            s = columns.at(form.T_s)
-            value += found.hide * float(found.weights @ (-entr(s).sum(axis=0) - columns.log_s @ s))
+        encoder, used = columns.encoder(found), columns.used(found)
         if math.isfinite(best.at_cap):
-            floor = min(floor, max((value - best.at_cap) / 50.0, finest))
+            floor = min(floor, max((found.value - best.at_cap) / 50.0, finest))
         asked = Asked(form.at(found.hide), found.lam)
         least, count, cells = priced_edges(asked, floor, pairs, met)
         budget.cells_spent += cells
         best = best.or_better(asked, least if count else min(least, 0.0), cap)
-        if value - best.at_cap <= tol or budget.over or (count == 0 and floor <= finest):
+        if found.value - best.at_cap <= tol or budget.over or (count == 0 and floor <= finest):
             break
         if count == 0:
             floor = max(floor / 30.0, finest)
             continue
-        if len(columns.x) > columns.first + EDGE_EFFORT.many * len(form.p_x) + 500:
-            columns.trim(found, EDGE_EFFORT.kept)
-        columns.add(*chosen(pairs[:count], met[:count], len(form.p_x)))
-    assert found is not None
-    return best.outcome(encoder, rounds, columns.posteriors(found.weights))
+        columns.trim(found, EDGE_EFFORT.kept, EDGE_EFFORT.many * n + 500)
+        columns.add(edges(n, *chosen(pairs[:count], met[:count], n)))
+    return best.outcome(encoder, rounds, used)
 
 
 def priced_edges(asked: Asked, floor: float, pairs: IntArray, met: Array) -> tuple[float, int, int]:
@@ -187,6 +178,10 @@ class TaskColumnEffort(NamedTuple):
     use at the optimum. Adult, 225 x (2, 7), after a minute: caps to 1e-6 or 1e-5, instead of no proof at all."""
     helps: float = 0.3
     """Share of the gap by which a column must violate the programme's multipliers; if none does, columns are looked for nearer to those."""
+    kept: float = 0.02
+    """Nats of reduced cost beyond which an unused column is forgotten."""
+    many: int = 6
+    """Columns for every letter up to which none is forgotten."""
     misses: int = 5
     """Rounds in a row without such columns, and without a better bound, after which they are looked for at the programme's own."""
 
@@ -198,7 +193,6 @@ def generate_columns(
     form: TaskForm, columns: TaskColumns, tol: float, budget: Budget, cap: float | None = None
 ) -> TaskOutcome:
     """Columns until the programme's value is within ``tol`` of the bound, or the budget is spent; under a cap if one is given."""
-    h_u, h_s = (math.fsum(entr(T @ form.p_x).tolist()) for T in (form.T_u, form.T_s))
     floor, best, found, misses = EFFORT.first_floor, Best(), None, 0
     for rounds in range(1, EFFORT.rounds + 1):  # noqa: B007
         try:
@@ -208,15 +202,14 @@ def generate_columns(
                 raise
             break
         budget.rounds_spent += 1
-        value = found.value - form.keep * h_u + (found.hide * h_s if cap is None else 0.0)
-        share = _share_of_best(best, misses)
-        new, asked = _met(form, columns, found, share, floor, value - best.at_cap)
+        encoder, share = columns.encoder(found), _share_of_best(best, misses)
+        new, asked = _met(form, columns, found, share, floor, found.value - best.at_cap)
         before, left = best, 0
         if best.asked is None or best.or_better(asked, 0.0, cap) is not best or budget.over:
             searched = search_boxes(asked, floor, budget, thorough=True)
             left, new = searched.left, np.column_stack([new, *searched.violating])
             best = best.or_better(asked, searched.least, cap)
-        better, gap = best is not before, value - best.at_cap
+        better, gap = best is not before, found.value - best.at_cap
         if better:
             columns.near = asked.lam, asked.form.hide
         cuts = form.at(found.hide).f(new) - found.lam @ new
@@ -225,10 +218,9 @@ def generate_columns(
             break
         misses = max(misses - 1, 0) if better or lowest < -EFFORT.helps * gap else misses + 1
         floor = max(min(floor, gap / 20.0), 0.2 * tol)
-        columns.trim(found, 30.0 * gap)
+        columns.trim(found, min(30.0 * gap, EFFORT.kept), EFFORT.many * len(form.p_x))
         columns.add(new[:, cuts < 0.5 * gap])
-    assert found is not None
-    return best.outcome(found.encoder, rounds, columns.Q)
+    return best.outcome(encoder, rounds, columns.Q)
 
 
 def _share_of_best(best: Best, misses: int) -> float:
@@ -246,8 +238,9 @@ def _met(
     if columns.near is not None:
         lam, hide = lam + share * (columns.near[0] - lam), hide + share * (columns.near[1] - hide)
     here = form.at(hide)
-    used = columns.Q[:, found.weights > 0.0]
-    new = np.column_stack([_edges(here, lam, floor), missing(here, lam, used, EFFORT.new, min(0.5 * gap, floor))])
+    new = np.column_stack(
+        [_edges(here, lam, floor), missing(here, lam, columns.used(found), EFFORT.new, min(0.5 * gap, floor))]
+    )
     return new, Asked(here, lam + min(float((here.f(new) - lam @ new).min(initial=0.0)), 0.0))
 
 
@@ -265,7 +258,4 @@ def _edges(form: TaskForm, lam: Array, floor: float) -> Array:
         return np.empty((n, 0))
     pairs, met = np.empty((ROOM, 2), dtype=np.int64), np.empty((ROOM, 2))
     _, count, _ = priced_edges(Asked(form, lam), floor, pairs, met)
-    x, y, t = (one[: EFFORT.pairs] for one in chosen(pairs[:count], met[:count], n))
-    Q = np.zeros((n, len(x)))
-    Q[x, np.arange(len(x))], Q[y, np.arange(len(x))] = 1.0 - t, t
-    return Q
+    return np.asarray(edges(n, *chosen(pairs[:count], met[:count], n))[:, : EFFORT.pairs].toarray())

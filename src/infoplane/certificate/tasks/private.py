@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import InfoplaneError
-from ...information import Array, IntArray, entr
+from ...information import Array, entr
 from ...joint.joint import Joint, Support
+from ...joint.tables import dense
 from ...kernels.common import UNIT
 from ...posterior.programme import encoder_of, linear_programme, repaired
-from ...posterior.task_columns import EdgeColumns, lowest_apart
-from ...posterior.task_form import TaskForm
+from ...posterior.task_form import TaskColumns, TaskForm, edges, lowest_apart
 from ...runtime.budget import Budget, Stopped
 from ..challenge import disproven
 from ..funnel.privacy import Polytope
@@ -54,11 +54,8 @@ class PrivateRelease(NamedTuple):
     upper: float
     """Of I(U;Z)."""
     lam: Array
-    edges: tuple[IntArray, IntArray, Array] | None
-    """Of a binary secret its posteriors (x, y, t), q = (1 - t) e_x + t e_y, before those that say the same were joined: columns for
-    every cap."""
-    posteriors: Array | None
-    """Of others posteriors as columns, of which it is a mixture."""
+    posteriors: Any
+    """Of which it is a mixture, before those that say the same were joined, of a binary secret sparse: columns for every cap."""
     rounds: int
 
 
@@ -87,35 +84,31 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
     costs = _entropies(form, x, y, t)
     ends = [np.clip(t - wide, 0.0, 1.0), np.clip(t + wide, 0.0, 1.0)]
     least_costs = [_entropies(form, x, y, end) for end in ends]
-    columns = EdgeColumns(form)
-    columns.x = columns.y = sides.on
-    columns.t = np.zeros(len(sides.on))
+    n, on = len(form.p_x), sides.on
+    columns = TaskColumns(form, edges(n, on, on, np.zeros(len(on))))
     usable = (d_x > sides.off) & (d_y > sides.off)
     chosen = _first(costs / np.where(usable, d_x * d_y, 1.0) * total, usable, form, sides)
     best: tuple[float, Array] = (math.inf, np.zeros(len(form.p_x)))
     h_u, h_s = (math.fsum(entr(T @ form.p_x).tolist()) for T in (form.T_u, form.T_s))
     known = np.zeros(costs.shape, dtype=bool)
-    weights: Array = np.zeros(0)
-    rounds = 0
-    for _ in range(TRANSPORT.rounds):
+    for rounds in range(1, TRANSPORT.rounds + 1):  # noqa: B007
         rows, others = np.nonzero(chosen & ~known)
-        columns.add(x[rows], y[others], t[rows, others])
+        columns.add(edges(n, x[rows], y[others], t[rows, others]))
         known |= chosen
         found = columns.solve()
         # The programme's costs are less by hide H(S), the same for all.
         lam = found.lam + form.hide * h_s
-        weights, rounds = found.weights, rounds + 1
         reduced = np.minimum(
             *(
                 form.keep * h - (1.0 - end) * lam[x][:, None] - end * lam[y][None]
                 for h, end in zip(least_costs, ends, strict=True)
             )
         )
-        single = form.keep * entr(form.T_u[:, sides.on]).sum(axis=0) - lam[sides.on]
+        single = form.keep * entr(form.T_u[:, on]).sum(axis=0) - lam[on]
         least = min(float(reduced.min(initial=math.inf)), float(single.min(initial=math.inf)))
         upper = _upper(form, h_u, lam, least)
         best = min(best, (upper, lam), key=lambda one: one[0])
-        value = h_u - float(weights @ entr(columns.at(form.T_u)).sum(axis=0))
+        value = h_u - float(found.weights @ entr(form.T_u @ columns.Q).sum(axis=0))
         if best[0] - value <= tol or budget.over:
             break
         violated = np.where(usable & ~known, reduced, math.inf)
@@ -123,9 +116,8 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         if not count:
             break
         chosen = violated <= np.partition(violated.ravel(), count - 1)[count - 1]
-    used = weights > 0.0
-    own = columns.x[used], columns.y[used], columns.t[used]
-    return PrivateRelease(columns.encoder(weights), *best, own, None, rounds)
+    used = columns.Q[:, np.flatnonzero(found.weights > 0.0)]
+    return PrivateRelease(columns.encoder(found), *best, used, rounds)
 
 
 def _upper(form: TaskForm, h_u: float, lam: Array, least: float) -> float:
@@ -321,17 +313,16 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
                 break
             floor = max(min(floor / (1.0 if new.shape[1] else 30.0), (upper - value) / 50.0), 0.4 * tol)
         Q, weights = np.column_stack([Q, new]), np.append(weights, np.zeros(new.shape[1]))
-    return upheld_release(silent, PrivateRelease(encoder_of(Q, weights), upper / form.keep, best, None, Q, rounds))
+    return upheld_release(silent, PrivateRelease(encoder_of(Q, weights), upper / form.keep, best, Q, rounds))
 
 
 def upheld_release(silent: Silent, release: PrivateRelease) -> PrivateRelease:
     """The release; without a bound if a posterior that tells nothing contradicts it."""
     form, lam = silent.form, release.lam
-    Q = form.posteriors(release.encoder) if release.posteriors is None else release.posteriors
     claim = form.keep * (float(entr(form.T_u @ form.p_x).sum()) - release.upper) - float(lam @ form.p_x)
     if (
         not math.isfinite(claim)
-        or not silent.missing(lam, Q, claim - 1e-12 * (1.0 + float(np.abs(lam).max()))).shape[1]
+        or not silent.missing(lam, dense(release.posteriors), claim - 1e-12 * (1.0 + float(np.abs(lam).max()))).shape[1]
     ):
         return release
     disproven(f"keep H(T_u q) - lambda.q >= {claim:.3e} was claimed, and a posterior below it tells nothing")

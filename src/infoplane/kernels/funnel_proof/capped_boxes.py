@@ -3,7 +3,7 @@
     g(q) = H(q) - beta H(Tq) - lambda.q   on   {q >= 0, sum q = 1, L <= Tq <= U}
 
 The box of least bound is cut where the secant of some letter is furthest below h. A linear programme, begun at the basis of the parent,
-proposes prices, and `capped_cell` says what they prove. Only q on at most r letters matter, see `posterior/channel.py`: a cap on Tq is
+proposes prices, and `capped_cell` says what they prove. Only q on at most r letters matter, see `posterior/programme.py`: a cap on Tq is
 kept when a posterior is taken apart over the vertices of {q' >= 0, Tq' = Tq}.
 
 The local search proves nothing. H is concave: replaced by its tangent at q, floored so that a letter may come back, the rest is the

@@ -48,7 +48,7 @@ class _Rows:
     def values(self, W: Array, q: Array) -> Array:
         """G of each row."""
         support, problem = self.support, self.problem
-        of_y = problem.over_outcomes(support.joint, entr(q / support.p_y), support.y)
+        of_y = entr(q / support.p_y) @ (support.p_y * problem.weights(support.joint)[support.y])
         found = problem.rho_z * entr(q.sum(axis=1)) + of_y
         if problem.rho_zx != 0.0:
             found = found + problem.rho_zx * (entr(W) @ support.p_x)

@@ -15,7 +15,7 @@ use, on the few letters left by Newton's method. Prices of a degenerate programm
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,9 +23,8 @@ from scipy import sparse
 from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
 from ...kernels.concentration import concentrate
-from ...posterior.channel import Channel
 from ...posterior.form import scaled
-from ...posterior.programme import Method, solved
+from ...posterior.programme import Channel, Method, shares, solved
 from ..job import Job
 
 
@@ -127,13 +126,7 @@ class Pool:
     def programme(self) -> tuple[Array, Array]:
         """Weights of the columns, and prices lambda of the letters."""
         p_x = self.support.p_x
-        A: Any = self.Q.copy()
-        mass = p_x[A.indices]
-        with np.errstate(over="ignore"):  # a letter that a column has next to nothing of does not limit it
-            most = np.minimum.reduceat(mass / A.data, A.indptr[:-1])
-        # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1].
-        A.data *= np.repeat(most, np.diff(A.indptr))
-        A.data /= mass
+        A, most = shares(self.Q, p_x)
         costs = self.f * most
         if self.beta <= GENERATION.large_beta:
             found = solved(

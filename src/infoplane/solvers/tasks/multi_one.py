@@ -15,21 +15,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...information import Array, IntArray, entr
-from ...kernels.common import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
+from ...information import Array, entr
 from ...posterior.task_form import TINY
 from ..base import Solver
-from ..job import STILL, Iteration, Job, PlainState
+from ..job import Job, PlainIteration
 from .task_map import ServesTasks, alive, form_of
 
 PENALTY_FACTOR = 1.6
 """Of a row's curvature: above sqrt(2), from which on every iteration provably lowers L_c at relaxation 1."""
 
 
-class SplitTasks(Iteration):
-    """Runs of the splitting, one after another, on classes of letters."""
+class SplitTasks(PlainIteration):
+    """Runs of the splitting, on classes of letters."""
 
     found_by = "multi-1"
+    finest = 0.5
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
@@ -37,16 +37,11 @@ class SplitTasks(Iteration):
         self.p_s, self.p_u = form.T_s @ form.p_x, form.T_u @ form.p_x
         self.K_s, self.K_u = (form.T_s * form.p_x).T / self.p_s, (form.T_u * form.p_x).T / self.p_u
         self.rho_z = form.gamma - form.keep + form.hide
-        W = np.array([form.condensed(start) for start in job.starts])
-        W = np.maximum(W, 1e-12)
-        W /= W.sum(axis=1, keepdims=True)
-        runs, none = len(W), np.zeros(len(W), dtype=np.int64)
-        residuals = np.full((runs, 3), np.inf)
-        self.state = PlainState(W, np.full(runs, RUNNING), none, residuals, none.copy())
-        self.p = W @ self.K_s
+        self.begin_from(np.maximum([form.condensed(start) for start in job.starts], 1e-12))
+        self.p = self.state.W @ self.K_s
         self.nu = -form.hide * self.p_s * (np.log(self.p) + 1.0)
         self.c = self.curvature(self.p)
-        self.descent = np.full(runs, -np.inf)
+        self.descent = np.full(len(self.p), -np.inf)
         """The largest change of L_c in any iteration of each run: at most rounding."""
 
     def curvature(self, p: Array) -> Array:
@@ -63,9 +58,13 @@ class SplitTasks(Iteration):
             G -= form.gamma * float((form.p_x * entr(W)).sum())
         return F + G + float((nu * away).sum()) + 0.5 * float((c * away**2).sum())
 
-    def iterate(self, run: int) -> tuple[float, float]:
-        """One iteration of Solver I at relaxation 1: p, nu, W. The primal and the dual residual."""
-        W, p, nu, c = self.state.W[run], self.p[run], self.nu[run], self.c[run]
+    def step(self, W: Array) -> Array:
+        """One iteration of Solver I at relaxation 1, of the runs `some`: p, nu, W."""
+        return np.array([self.iterated(run, one) for run, one in zip(self.some, W, strict=True)])
+
+    def iterated(self, run: int, W: Array) -> Array:
+        """The same of one run; its primal and dual residual are kept."""
+        p, nu, c = self.p[run], self.nu[run], self.c[run]
         wanted = self.curvature(np.minimum(p, W @ self.K_s))
         # A row's penalty is raised once its curvature has grown by 1.3; it never falls.
         c = self.c[run] = np.where(wanted > 1.3 * c, wanted, c)
@@ -76,8 +75,9 @@ class SplitTasks(Iteration):
         W = self._encoder_step(W, p, nu, c)
         self.descent[run] = max(self.descent[run], self.augmented(p, W, nu, c) - before)
         after = W @ self.K_s
-        self.state.W[run], self.p[run], self.nu[run] = W, p, nu
-        return float(np.abs(p - after).max()), float(np.abs(after - v).max())
+        self.p[run], self.nu[run] = p, nu
+        self.state.residuals[run, :2] = np.abs(p - after).max(), np.abs(after - v).max()
+        return W
 
     def _encoder_step(self, W: Array, p: Array, nu: Array, c: Array) -> Array:
         """Mirror steps on G and the penalty, none of which raises L_c."""
@@ -107,28 +107,20 @@ class SplitTasks(Iteration):
                 break
         return W
 
-    def advance(self, steps: IntArray, trace: Array) -> None:
-        """So many iterations of every run; a run ends once its residuals are all small, or it stands still."""
-        state, joint = self.state, self.job.support
-        for run in range(len(state.W)):
-            for number in range(int(steps[run])):
-                if state.outcome[run] != RUNNING or self.job.budget.stopped:
-                    break
-                primal, dual = self.iterate(run)
-                W = self.form.expanded(state.W[run])
-                far = self.job.problem.stationarity(joint.joint, joint.lift(W))
-                state.iterations[run] += 1
-                state.residuals[run] = primal, dual, far
-                state.still[run] = state.still[run] + 1 if dual <= 1e-15 else 0
-                if trace.shape[2]:
-                    trace[run, number, LOSS] = self.job.loss(W)
-                    trace[run, number, AUGMENTED] = self.augmented(self.p[run], state.W[run], self.nu[run], self.c[run])
-                    trace[run, number, [2, 3]] = primal, dual
-                    trace[run, number, STATIONARITY], trace[run, number, PENALTY] = far, float(np.median(self.c[run]))
-                if max(primal, dual, far) <= 0.5 * self.job.tol:
-                    state.outcome[run] = STATIONARY
-                elif state.still[run] >= STILL:
-                    state.outcome[run] = STALLED
+    def losses(self, W: Array, rho: Array) -> Array:  # noqa: ARG002
+        """L of every run."""
+        return np.array(self.job.losses([self.form.expanded(one) for one in W]))
+
+    def stationarity(self, W: Array) -> Array:
+        """The problem's own."""
+        problem, support = self.job.problem, self.job.support
+        return np.array([problem.stationarity(support.joint, support.lift(self.form.expanded(one))) for one in W])
+
+    def augmentation(self) -> tuple[Array, Array]:
+        """L_c, and the median penalty of a row."""
+        parts = (self.p, self.state.W, self.nu, self.c)
+        L_c = [self.augmented(*(part[run] for part in parts)) for run in self.some]
+        return np.array(L_c), np.median(self.c[self.some], axis=(1, 2))
 
     def encoders(self) -> list[Array]:
         """Of the letters, without the clusters that have died."""

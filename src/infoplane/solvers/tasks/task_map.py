@@ -16,12 +16,12 @@ import numpy as np
 from ...errors import UnsupportedProblemError
 from ...information import Array, IntArray, entr
 from ...joint.joint import Support
-from ...kernels.common import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
+from ...kernels.common import DEAD
 from ...posterior.task_form import TINY, TaskForm
 from ...problem import MarkovLagrangian
 from ...task_problem import TaskLagrangian
 from ..base import Solver
-from ..job import STILL, Iteration, Job, PlainState, work_of
+from ..job import Job, PlainIteration, work_of
 
 
 def task_refusal(problem: MarkovLagrangian) -> str | None:
@@ -71,21 +71,19 @@ class Seen(NamedTuple):
         )
 
 
-class TaskIteration(Iteration):
+class TaskIteration(PlainIteration):
     """Runs of the map side by side, on classes of letters."""
 
     found_by = "task-map"
+    finest = 0.5
 
     def __init__(self, job: Job, form: TaskForm | None = None) -> None:
         super().__init__(job)
         self.form = form_of(job) if form is None else form
-        runs, none = len(job.starts), np.zeros(len(job.starts), dtype=np.int64)
         W = np.array([self.form.condensed(start) for start in job.starts])
         self.seen = self.look(np.log(np.maximum(W, TINY)))
-        self.k = np.full(runs, max(0.5 * self.form.width, self.least))
-        residuals = np.zeros((runs, 3))
-        residuals[:, 2] = np.inf
-        self.state = PlainState(W, np.full(runs, RUNNING), none, residuals, none.copy())
+        self.k = np.full(len(W), max(0.5 * self.form.width, self.least))
+        self.begin_from(W)
 
     @property
     def least(self) -> float:
@@ -102,9 +100,8 @@ class TaskIteration(Iteration):
         p_z = np.maximum(J.sum(axis=2), TINY)
         u, s = J @ form.T_u.T / p_z[:, :, None], J @ form.T_s.T / p_z[:, :, None]
         log_u, log_s = np.log(np.maximum(u, TINY)), np.log(np.maximum(s, TINY))
-        inside = form.keep * (u * log_u).sum(axis=2) - form.hide * (s * log_s).sum(
-            axis=2
-        )  # -(keep H(u_z) - hide H(s_z))
+        # -(keep H(u_z) - hide H(s_z))
+        inside = form.keep * (u * log_u).sum(axis=2) - form.hide * (s * log_s).sum(axis=2)
         loss = form.constant - (p_z * inside).sum(axis=1)
         if form.gamma:
             # gamma (I(X;Z) - H(X)) in place of -gamma sum p(z) H(q_z)
@@ -119,7 +116,7 @@ class TaskIteration(Iteration):
             A = A + (self.form.gamma / wide) * seen.log_z
         return normalised(A)
 
-    def step(self, seen: Seen, runs: IntArray) -> Seen:
+    def mapped_once(self, seen: Seen, runs: IntArray) -> Seen:
         """One step of the map that does not raise L: with the width that has worked, or a wider one."""
         new = self.look(self.mapped(seen, self.k[runs]))
         while True:
@@ -136,8 +133,8 @@ class TaskIteration(Iteration):
 
     def accelerated(self, seen: Seen, runs: IntArray) -> Seen:
         """Two steps, and beyond them as far as SQUAREM says if that is no higher."""
-        one = self.step(seen, runs)
-        two = self.step(one, runs)
+        one = self.mapped_once(seen, runs)
+        two = self.mapped_once(one, runs)
         first, second = one.A - seen.A, two.A - 2.0 * one.A + seen.A
         weight = np.exp(two.A) * self.form.p_x
         sizes = [np.sqrt((weight * part**2).sum(axis=(1, 2))) for part in (first, second)]
@@ -150,33 +147,25 @@ class TaskIteration(Iteration):
         beyond = self.look(normalised(np.clip(seen.A + 2.0 * reach * first + reach**2 * second, -1e6, 1e6)))
         return beyond.where(beyond.loss < two.loss, two)
 
-    def advance(self, steps: IntArray, trace: Array) -> None:
-        """So many accelerated steps of every run; a run ends once it is stationary, or has not moved for long."""
-        state = self.state
-        for number in range(trace.shape[1]):
-            some = np.flatnonzero((state.outcome == RUNNING) & (number < steps))
-            if not some.size or self.job.budget.stopped:
-                return
-            old = Seen(*(part[some] for part in self.seen))
-            new = self.accelerated(old, some)
-            for part, value in zip(self.seen, new, strict=True):
-                part[some] = value
-            state.iterations[some] += 1
-            far = self.residual(new)
-            state.residuals[some, 2] = far
-            moved = np.abs(np.exp(new.A) - np.exp(old.A)).max(axis=(1, 2)) > 1e-15
-            state.still[some] = np.where(moved, 0, state.still[some] + 1)
-            if trace.shape[2]:
-                trace[some, number, LOSS], trace[some, number, STATIONARITY] = new.loss, far
-                trace[some, number, AUGMENTED] = np.nan
-                trace[some, number, PENALTY] = np.nan
-            state.outcome[some[state.still[some] >= STILL]] = STALLED
-            state.outcome[some[far <= 0.5 * self.job.tol]] = STATIONARY
+    def at(self, runs: IntArray) -> Seen:
+        """What was seen of some runs."""
+        return Seen(*(part[runs] for part in self.seen))
 
-    def residual(self, seen: Seen) -> Array:
+    def step(self, W: Array) -> Array:  # noqa: ARG002
+        """An accelerated step of the runs `some`."""
+        new = self.accelerated(self.at(self.some), self.some)
+        for part, value in zip(self.seen, new, strict=True):
+            part[self.some] = value
+        return np.exp(new.A)
+
+    def losses(self, W: Array, rho: Array) -> Array:  # noqa: ARG002
+        """L of the runs `some`, seen already."""
+        return self.seen.loss[self.some]
+
+    def stationarity(self, W: Array) -> Array:
         """max |W - W exp(-g/k) / normaliser| with the problem's own width, as `MarkovLagrangian.stationarity`."""
-        k = np.full(len(seen.A), self.job.problem.width)
-        return np.asarray(np.abs(np.exp(seen.A) - np.exp(self.mapped(seen, k))).max(axis=(1, 2)))
+        k = np.full(len(W), self.job.problem.width)
+        return np.asarray(np.abs(W - np.exp(self.mapped(self.at(self.some), k))).max(axis=(1, 2)))
 
     def encoders(self) -> list[Array]:
         """Of the letters, without the clusters that have died."""

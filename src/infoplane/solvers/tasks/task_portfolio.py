@@ -22,8 +22,7 @@ from ...information import Array, IntArray
 from ...joint.joint import Support
 from ...kernels.common import RUNNING, STATIONARY
 from ...posterior.programme import encoder_of, linear_programme
-from ...posterior.task_columns import MISSING, missing
-from ...posterior.task_form import TaskForm
+from ...posterior.task_form import MISSING, TaskForm, missing
 from ...problem import MarkovLagrangian
 from ...solution import Run
 from ..base import PathSolver, drive

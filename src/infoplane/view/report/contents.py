@@ -2,6 +2,11 @@
 
 A page is one small file, so there is an `Allowance` for each part, and whatever is left out is said in ``notes``. Encoders have all
 letters or those typical of each cluster, coinciding clusters in one column, and thousandths.
+
+*Runs* in a legend: a reader knows which solvers were asked for, not which of a portfolio's ways ended lowest. All runs of one call that
+named one solver are its own. Of several calls, runs of a solver that was asked for by name are its own, and runs that a search found in
+some other way are the "best found". Systems that were brought along are "given". Where nothing is known of the call, runs go by the solver
+that they name.
 """
 
 from __future__ import annotations
@@ -24,7 +29,6 @@ from ...joint.task_joint import TaskJoint
 from ...problem import FAMILIES
 from ...solution import Solution, Status, Trace
 from ...storage.files import to_json
-from ..drawing import GIVEN, groups, trace_lines
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,51 @@ class Allowance:
     def smaller(self) -> Allowance:
         """Three quarters of each, but at least a few."""
         return replace(self, **{name: max(3 * n // 4, 4) for name, n in vars(self).items()})
+
+
+# -- runs and traces, as pictures have them too -------------------------------------------------------------------------
+
+BEST, GIVEN = "best found", "given"
+"""The runs of a search that has many ways, and systems from elsewhere."""
+
+
+def groups(frontier: Frontier) -> list[str]:
+    """What a legend calls each run, in the order of the runs."""
+    asked = _asked(frontier.provenance)
+    if len(asked) == 1 and "parts" not in frontier.provenance and asked & {run.solver for run in frontier.runs}:
+        return [GIVEN if run.solver.startswith(f"{GIVEN}: ") else next(iter(asked)) for run in frontier.runs]
+    return [_group(run.solver, asked) for run in frontier.runs]
+
+
+def _group(solver: str, asked: set[str]) -> str:
+    if solver.startswith(f"{GIVEN}: "):
+        return GIVEN
+    return solver if solver in asked or not asked else BEST
+
+
+def _asked(provenance: dict[str, Any]) -> set[str]:
+    """The solvers that the calls behind a frontier named."""
+    return {
+        str(call["solver"])
+        for part in provenance.get("parts", [provenance])
+        for call in (part, *part.get("solvers", ()))
+        if isinstance(call, dict) and call.get("solver")
+    }
+
+
+def trace_lines(trace: Trace) -> tuple[Any, dict[str, Array]]:
+    """The iterations of a trace, and its lines by name: NaN for what a logarithm cannot show, such as residuals where nothing is split."""
+    iterations = np.arange(1, len(trace) + 1) if trace.iteration is None else trace.iteration
+    lines = {
+        "|loss − final loss|, nats": np.abs(trace.loss - trace.loss[-1]),
+        "primal residual": trace.primal,
+        "dual residual": trace.dual,
+        "stationarity residual": trace.stationarity,
+    }
+    return iterations, {name: np.where(np.isfinite(v) & (v > 0), v, np.nan) for name, v in lines.items()}
+
+
+# -- the page ------------------------------------------------------------------------------------------------------------
 
 
 class Plane(NamedTuple):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
-from infoplane.cli.inputs import Source
+from infoplane.cli.options import Source
 
 OPTIONS = ("--gamma", "0.4", "--starts", "1", "--json")
 TABLE = "drug,dose,outcome,n\na,1,well,3\nb,2,ill,2\na,2,ill,1\nb,1,well,0.5\n"
