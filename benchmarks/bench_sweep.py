@@ -35,7 +35,7 @@ from infoplane.solvers.job import Job, RunOptions
 from infoplane.storage.store import Store
 from infoplane.sweep import plan as plans
 from infoplane.sweep.engine import Engine, StoreLedger, completed, manifest_of
-from infoplane.sweep.plan import ParameterGrid, Plan, RootSeed
+from infoplane.sweep.plan import ParameterGrid, Plan
 
 GAMMAS = np.geomspace(0.1, 1.0, 64)
 STARTS = 16
@@ -123,13 +123,15 @@ def spread(values: list[float], bare: list[float]) -> dict[str, float]:
 def chunk_seconds(client: object, chunks: int = 200) -> dict[str, float]:
     """What one chunk costs by itself: so many of them with one run of one iteration each, one worker, none waiting ahead."""
     joint, grid = ip.datasets.heart(), ParameterGrid(ip.bottleneck, [0.5], None)
-    plan = Plan(joint, (ip.SOLVERS["ib-1"],), RunOptions(max_iter=1, starts=chunks, init="random"), RootSeed(0))
+    plan = Plan(
+        joint, (ip.SOLVERS["ib-1"],), RunOptions(max_iter=1, starts=chunks, init="random"), np.random.SeedSequence(0)
+    )
     units = plan.units([0])
     found: dict[str, float] = {}
     with ThreadPoolExecutor(1) as pool, tempfile.TemporaryDirectory() as folder:
-        engines = {"threads": Engine("threads", pool, lambda: 1)}
+        engines = {"threads": Engine(pool, lambda: 1)}
         if client is not None:
-            engines["Dask"] = Engine("dask", client.get_executor(pure=False), lambda: 1)
+            engines["Dask"] = Engine(client.get_executor(pure=False), lambda: 1)
         for name, engine in engines.items():
             for stored in (False, True):
                 began = time.perf_counter()

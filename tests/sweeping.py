@@ -11,7 +11,7 @@ from infoplane.solution import Run
 from infoplane.solvers.base import PathSolver
 from infoplane.solvers.job import RunOptions
 from infoplane.storage import database
-from infoplane.sweep.plan import Plan, RootSeed
+from infoplane.sweep.plan import Plan
 
 UNIFORM = ip.datasets.paper_uniform()
 
@@ -50,7 +50,12 @@ def assert_same_runs(found, expected, encoders="best"):
 
 def planned(solver=None, joint=UNIFORM, starts=6, options=None):
     """A plan with one solver, from seed 3."""
-    return Plan(joint, (solver or ip.SOLVERS["ib-1"],), replace(options or RunOptions(), starts=starts), RootSeed(3))
+    return Plan(
+        joint,
+        (solver or ip.SOLVERS["ib-1"],),
+        replace(options or RunOptions(), starts=starts),
+        np.random.SeedSequence(3),
+    )
 
 
 @dataclass(frozen=True)

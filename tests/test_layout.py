@@ -270,7 +270,6 @@ TESTED_ELSEWHERE = {
     "certificate.funnel.release": "frontier/test_release.py, the function that people call",
     "cli.plugins": "cli/test_options.py",
     "errors": "each error where it is raised",
-    "frontier.verify": "verification/test_verify.py, which calls it",
     "kernels.funnel_proof.capped_boxes": "frontier/test_release.py, against enumerated vertices",
     "kernels.funnel_proof.capped_relaxation": "kernels/funnel_proof/test_capped_cell.py, against HiGHS",
     "kernels.splitting.tables": "types only",

@@ -36,7 +36,6 @@ from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.release import Release, release_mechanism
 from .frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from .frontier.transitions import critical_gamma, transitions
-from .frontier.verify import verify
 from .gaussian import GaussianBottleneck, gaussian_bottleneck
 from .joint.joint import Joint
 from .joint.task_joint import TaskJoint
@@ -67,6 +66,7 @@ from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_
 from .solvers.tasks.multi_one import Multi1
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
+from .storage.archive import verify
 from .sweep.compare import compare
 from .sweep.progress import SweepProgress
 from .sweep.sweep import resume, sweep

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -430,7 +430,11 @@ class Solution(Result, EncoderView):
         lower_bound = beneath(lower_bound, self.loss)
         gap = None if lower_bound is None else self.loss - lower_bound
         status = proven(gap, tol, self.residuals, self.status)
-        return replace(self, lower_bound=lower_bound, multipliers=multipliers, status=status)
+        return self._but(lower_bound=lower_bound, multipliers=multipliers, status=status)
+
+    def _but(self, **changes: Any) -> Solution:
+        """The same, with some fields changed."""
+        return replace(self, **changes)
 
     def rate(self, floor: float = 1e-12) -> Rate:
         """Fit log |L_k - L_end| by a straight line over the second half of the decades that this distance falls by.

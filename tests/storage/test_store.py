@@ -15,6 +15,7 @@ from infoplane.storage import database
 from infoplane.storage.database import COLUMNS, checksum, insert, is_being_written
 from infoplane.storage.store import contending, read_store, store_status
 from infoplane.sweep import engine
+from infoplane.sweep import plan as plans
 from infoplane.sweep.plan import Chunk, run_chunk
 from sweeping import GRID, UNIFORM, Warm, ask, assert_same_runs, change, connecting, forge, planned, swept
 
@@ -228,9 +229,9 @@ def test_control_c_while_a_chunk_is_written_leaves_whole_parameters(expected, tm
 def test_long_traces_are_thinned(monkeypatch):
     plan = planned(ip.SOLVERS["ib-1"])
     chunk = Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)})
-    whole = contending(run_chunk(plan, chunk, "").records)[-1].trace
-    monkeypatch.setattr("infoplane.storage.store.LONGEST_TRACE", 5)
-    thin = contending(run_chunk(plan, chunk, "").records)[-1].trace
+    whole = contending(run_chunk(plan, chunk, "").records)[-1].run.trace
+    monkeypatch.setattr(plans, "LONGEST_TRACE", 5)
+    thin = contending(run_chunk(plan, chunk, "").records)[-1].run.trace
     assert whole.iteration is None
     assert len(thin) == 5 < len(whole)
     assert (thin.iteration[0], thin.iteration[-1]) == (1, len(whole))
@@ -300,7 +301,7 @@ EDITS = {
     "encoders": "data = zeroblob(length(data))",
     "traces": "data = zeroblob(length(data))",
     "sessions": "outcome = 'interrupted'",
-    "chunks": "seconds = seconds + 1",
+    "chunks": "ended = ended + 1",
 }
 
 ROWS = {
@@ -366,7 +367,6 @@ def continued(tmp_path_factory):
     [
         ("sessions", "began = began - 1 WHERE session = 2", "session 2"),
         ("sessions", "outcome = 'complete'", "session 1"),
-        ("sessions", "engine = 'dask' WHERE session = 2", "session 2"),
         ("chunks", "units = '[]' WHERE chunk = 3", "chunk 3"),
         ("chunks", "ended = NULL WHERE chunk = 2", "chunk 2"),
         ("chunks", "session = 2", "chunk 1"),

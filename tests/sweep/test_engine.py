@@ -1,6 +1,6 @@
 """Engines: chunks grow to their seconds and shrink at the end; processes and a Dask cluster give the same bits, killed workers or not.
 
-The tally: counts and best runs, whatever the order in which runs end.
+The ledger: counts and best runs, whatever the order in which runs end.
 """
 
 import dataclasses
@@ -24,12 +24,12 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.runtime.budget import cores
-from infoplane.solution import Status
+from infoplane.solution import Residuals, Run, Status
 from infoplane.solvers.job import RunOptions
 from infoplane.storage.store import RunRecord, store_status
 from infoplane.sweep import engine
-from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, Tally, completed, opened
-from infoplane.sweep.plan import Chunk, Plan, RootSeed, Unit, identity
+from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Ledger, Pace, completed, opened
+from infoplane.sweep.plan import Chunk, Plan, Unit, identity
 from sweeping import assert_same_runs
 
 HEART = ip.datasets.heart()
@@ -79,7 +79,7 @@ def test_the_pace_follows_what_chunks_took():
 
 
 def test_chunks_cover_the_units_once_and_are_numbered():
-    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(starts=7), RootSeed(0))
+    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(starts=7), np.random.SeedSequence(0))
     problems = {0: ip.bottleneck(0.5), 1: ip.bottleneck(0.6)}
     begun = []
 
@@ -166,11 +166,9 @@ def test_a_dask_worker_killed_in_the_middle_loses_nothing(cluster, expected, tmp
     assert_same_runs(found, expected)
     with closing(sqlite3.connect(store)) as connection:
         log = connection.execute("SELECT units, ended IS NOT NULL FROM chunks").fetchall()
-        engines = connection.execute("SELECT engine FROM sessions").fetchall()
     assert all(done for _, done in log)
     units = [tuple(unit[:2]) + tuple(unit[2]) for text, _ in log for unit in json.loads(text)]
     assert sorted(units) == [(0, start, place) for start in range(8) for place in range(6)]
-    assert engines == [(f"dask:{cluster.scheduler_address}",)]
 
 
 @pytest.mark.filterwarnings("default")
@@ -248,14 +246,14 @@ def test_workers_that_leave_for_good_end_the_sweep_and_those_that_come_back_do_n
         def submit(self, work, *arguments):
             return Future()
 
-    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(starts=1), RootSeed(0))
+    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(starts=1), np.random.SeedSequence(0))
     problems = {0: ip.bottleneck(0.5)}
     monkeypatch.setattr(engine, "WORKERLESS_SECONDS", 0.0)
     with (
         pytest.warns(ip.NoWorkerWarning),
         pytest.raises(EngineError, match="had no worker") as gone,
     ):
-        list(completed(engine.Engine("idle", Idle(), lambda: 0), plan, problems, plan.units([0])))
+        list(completed(engine.Engine(Idle(), lambda: 0), plan, problems, plan.units([0])))
     assert gone.value.resumable
     attendance = engine.Attendance()
     with pytest.warns(ip.NoWorkerWarning) as said:
@@ -320,6 +318,10 @@ def test_a_worker_that_has_an_edited_infoplane_installed_is_refused(tmp_path):
             worker.wait()
 
 
+def ended_with(status):
+    return Run(np.ones((1, 1)), status, 1, Residuals(0.0, 0.0, 0.0))
+
+
 records = st.builds(
     RunRecord,
     index=st.just(7),
@@ -328,24 +330,24 @@ records = st.builds(
     loss=st.sampled_from([0.0, 4e-10, 8e-10, 1.2e-9, 0.5]),
     ixz=st.just(0.0),
     iyz=st.just(0.0),
-    status=st.sampled_from([Status.STATIONARY, Status.ITERATION_LIMIT]),
+    run=st.sampled_from([ended_with(Status.STATIONARY), ended_with(Status.ITERATION_LIMIT)]),
 )
 
 
 @given(runs=st.lists(records, min_size=1, max_size=12, unique_by=lambda one: one.key), seed=st.integers())
-def test_the_best_of_a_tally_is_the_frontiers_whatever_the_order(runs, seed):
+def test_the_best_of_a_ledger_is_the_frontiers_whatever_the_order(runs, seed):
     """Against the rule of `Frontier.best_rows`, spelled out: the lowest; among those within 1e-9, converged ones first."""
     rows = sorted(runs, key=lambda one: (one.solver, one.start))
     lowest = min(one.loss for one in rows)
     near = [one for one in rows if one.loss <= lowest + 1e-9]
-    expected = min(near, key=lambda one: (not one.status.converged, one.loss))
-    tally = Tally()
+    expected = min(near, key=lambda one: (not one.run.status.converged, one.loss))
+    ledger = Ledger(None, None)
     random.Random(seed).shuffle(runs)
-    for one in runs:
-        tally.add(one)
-    assert tally.best(7) == expected
-    assert min(near, key=lambda one: one.loss).key in tally.kept(7)  # the best, should it be proven optimal
-    assert expected.key in tally.kept(7)
-    assert len(tally.kept(7)) <= 4
-    assert (tally.runs, tally.converged) == (len(runs), sum(one.status.converged for one in runs))
-    assert tally.runs_at == {7: len(runs)}
+    ledger.count(runs)
+    kept = {one.key for one in ledger.contenders(7)}
+    assert ledger.best(7).key == expected.key
+    assert min(near, key=lambda one: one.loss).key in kept  # the best, should it be proven optimal
+    assert expected.key in kept
+    assert len(kept) <= 4
+    assert (len(ledger.done), ledger.converged) == (len(runs), sum(one.run.status.converged for one in runs))
+    assert ledger.runs_at == {7: len(runs)}

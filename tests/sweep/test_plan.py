@@ -127,12 +127,12 @@ def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
         )
     best = contending(found)
     assert 1 <= len(best) <= 2
-    traced = [one for one in found if one.trace is not None]
+    traced = [one for one in found if one.run.trace is not None]
     assert traced == ([] if name in TRACELESS else sorted(best, key=lambda one: one.start))
     for one in traced:
-        assert np.isfinite(one.trace.loss).all()
-        assert one.trace.loss[-1] == pytest.approx(one.loss, abs=1e-9)
-        assert isinstance(solver, PathSolver) or len(one.trace) == one.run.iterations
+        assert np.isfinite(one.run.trace.loss).all()
+        assert one.run.trace.loss[-1] == pytest.approx(one.loss, abs=1e-9)
+        assert isinstance(solver, PathSolver) or len(one.run.trace) == one.run.iterations
 
 
 def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():
@@ -141,7 +141,7 @@ def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():
     best = contending(run_chunk(plan, Chunk(units, problems), "").records)[-1]
     for lowest, traced in ((best.loss + 0.5e-9, True), (best.loss, True), (best.loss - 2e-9, False)):
         found = run_chunk(plan, Chunk(units, problems, {(0, 0): lowest}), "").records
-        assert any(one.trace is not None for one in found) == traced
+        assert any(one.run.trace is not None for one in found) == traced
 
 
 def test_a_run_that_ends_elsewhere_alone_lends_no_trace(monkeypatch):
@@ -155,7 +155,7 @@ def test_a_run_that_ends_elsewhere_alone_lends_no_trace(monkeypatch):
 
     monkeypatch.setattr(plans, "_ended", ended)
     found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)}), "").records
-    assert [one.trace for one in found] == [None] * 6
+    assert [one.run.trace for one in found] == [None] * 6
 
 
 def test_a_stop_ends_a_chunk():

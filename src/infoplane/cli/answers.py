@@ -11,8 +11,8 @@ import click
 from infoplane_verify import CheckVerdict, RunCheck, passed, sentence
 
 from ..formatting import counted, rounded
-from ..frontier.verify import verify as check
 from ..information import bits
+from ..storage.archive import verify as check
 from ..storage.store import StoreStatus, read_store, readable, store_status
 from ..sweep.progress import bar, duration
 from ..sweep.sweep import resume as go_on

@@ -220,31 +220,6 @@ def in_order(path: list[PathRelease], test: Joint, cap: float, confidence: float
     return path, len(path) - 1
 
 
-def confident_funnel(
-    joint: Joint,
-    fit: Joint,
-    test: Joint,
-    cap: float,
-    confidence: float,
-    path: list[PathRelease],
-    beta: float,
-    seconds: float,
-) -> ConfidentFunnel:
-    """Test a path, and release the last that passed."""
-    path, chosen = in_order(path, test, cap, confidence)
-    solution = judged(
-        joint,
-        funnel(beta),
-        path[chosen].encoder,
-        "fixed-sequence",
-        iterations=chosen,
-        seconds=seconds,
-        parameter=beta,
-        advice="tested for what it leaks, and not claimed to be optimal",
-    )
-    return ConfidentFunnel(solution, cap, confidence, tuple(path), chosen, fit, test)
-
-
 MAX_SECONDS = 60.0
 """Time for one cap, unless the caller says otherwise."""
 
@@ -401,9 +376,20 @@ def _confident(joint: Joint, fit: Joint, test: Joint, cap: float, confidence: fl
     nothing = np.ones((1, len(support.p_x))) if private is None else private
     points = [(share * cap, programme.at_leakage(share * cap)) for share in PATH.shares]
     releases = [(eps, support.lift(within(support, point.encoder, eps, nothing))) for eps, point in points]
-    beta = min(max(points[-1][1].beta, 1.0), 1e6)
     path = path_of(fit, None if private is None else support.lift(private), releases, cap, confidence)
-    return confident_funnel(joint, fit, test, cap, confidence, path, beta, budget.seconds_spent)
+    path, chosen = in_order(path, test, cap, confidence)
+    beta = min(max(points[-1][1].beta, 1.0), 1e6)
+    solution = judged(
+        joint,
+        funnel(beta),
+        path[chosen].encoder,
+        "fixed-sequence",
+        iterations=chosen,
+        seconds=budget.seconds_spent,
+        parameter=beta,
+        advice="tested for what it leaks, and not claimed to be optimal",
+    )
+    return ConfidentFunnel(solution, cap, confidence, tuple(path), chosen, fit, test)
 
 
 def _seed(programme: Programme, support: Support, caps: Sequence[float], budget: Budget) -> None:

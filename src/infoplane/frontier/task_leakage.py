@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..certificate.funnel.leakage import LeakageLine, time_shared
 from ..certificate.funnel.privacy import ConstrainedFunnel
 from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
 from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
@@ -39,8 +40,6 @@ from ..task_problem import TaskLagrangian
 class CapEffort(NamedTuple):
     """How the time is shared out before caps are solved."""
 
-    attempts: int = 8
-    """Corrections of a share of time until I(S;Z), recomputed, is within the cap."""
     hiding: float = 0.1
     solving: float = 0.1
     """Shares of the time, if the secret is not binary: the release that tells nothing, and the default solver at the prices of the caps."""
@@ -183,18 +182,6 @@ def task_curve(
     return [replace(one, secret=joint.hide) for one in found] if isinstance(joint, TaskJoint) else found
 
 
-class _Line(NamedTuple):
-    """lower <= hide I(S;Z) - I(U;Z) for every encoder: a line in r above the largest I(U;Z)."""
-
-    hide: float
-    lower: float
-    lam: Array | None
-
-    def at(self, cap: float) -> float:
-        """No Z with I(S;Z) <= cap has a larger I(U;Z)."""
-        return self.hide * cap - self.lower + 1e-15 * (self.hide * cap + abs(self.lower))
-
-
 def _curve(
     support: Support, caps: Sequence[float], clusters: int | None, limits: Limits, budget: Budget
 ) -> list[CappedTask]:
@@ -204,7 +191,7 @@ def _curve(
     generation, private = (_by_edges if by_pairs else _by_columns)(form, caps, limits, whole)
     hidden = np.ones((1, len(form.p_x))) if private is None else private.encoder
     everything = form.keep * _informations(form, np.eye(len(form.p_x)))[0]
-    lines = [_Line(0.0, -everything * (1.0 + 1e-12) - 1e-12, np.zeros(len(form.p_x)))]
+    lines = [LeakageLine(0.0, -everything * (1.0 + 1e-12) - 1e-12, np.zeros(len(form.p_x)))]
     spent = whole.seconds_spent / len(caps)
     own = replace(limits, max_seconds=max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
     found = {
@@ -255,7 +242,7 @@ def _capped(
     hidden: Array,
     private: PrivateRelease | None,
     cap: float,
-    lines: list[_Line],
+    lines: list[LeakageLine],
     clusters: int | None,
     limits: Limits,
     budget: Budget,
@@ -265,14 +252,14 @@ def _capped(
     if cap > 0.0 or private is None:
         with suppress(InfoplaneError, Stopped):  # then nothing is better than what tells nothing
             outcome = generation(max(cap, 1e-12), 0.9 * limits.tol, own)
-            lines.append(_Line(outcome.hide, outcome.lower, outcome.lam))
+            lines.append(LeakageLine(outcome.hide, outcome.lower, outcome.lam))
             W, rounds = _within(form, outcome.encoder, cap, hidden), outcome.rounds
     else:
         upper, rounds = private.upper, private.rounds
     line = min(reversed(lines), key=lambda one: one.at(cap))
     upper = min(upper, line.at(cap))
-    beta = line.hide if cap > 0.0 else math.inf
-    problem = TaskLagrangian(0.0, 1.0, max(line.hide, 1e-12), "task_funnel", max(line.hide, 1e-12))
+    beta = line.beta if cap > 0.0 else math.inf
+    problem = TaskLagrangian(0.0, 1.0, max(line.beta, 1e-12), "task_funnel", max(line.beta, 1e-12))
     encoder = form.expanded(W)
     if clusters is not None and len(W) > clusters:
         encoder = merged(form.whole, problem, encoder, most=clusters)
@@ -297,11 +284,5 @@ def _informations(form: TaskForm, W: Array) -> tuple[float, float]:
 
 def _within(form: TaskForm, W: Array, cap: float, hidden: Array) -> Array:
     """The encoder, if I(S;Z) is within the cap; else time-shared with one that tells nothing, until it is; never worse than that one."""
-    mixed, share = W, 1.0
-    for _ in range(EFFORT.attempts):
-        iuz, isz = _informations(form, mixed)
-        if isz <= cap:
-            return mixed if iuz >= _informations(form, hidden)[0] else hidden
-        share *= (cap / isz) * (1.0 - 1e-12)
-        mixed = np.vstack([share * W, (1.0 - share) * hidden])
-    return hidden
+    mixed = time_shared(lambda one: _informations(form, one)[1], W, hidden, cap)
+    return mixed if _informations(form, mixed)[0] >= _informations(form, hidden)[0] else hidden

@@ -27,7 +27,7 @@ from ..errors import InfoplaneError, InvalidJointError
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
 from ..kernels.common import Integers
-from ..kernels.funnel_proof.descent import descend_all, grow_all
+from ..kernels.funnel_proof.descent import descend_all
 from ..kernels.funnel_proof.slot_bound import KEPT
 from ..runtime.budget import Budget, Stopped
 from .form import dobrushin
@@ -132,7 +132,7 @@ class Channel:
     def descend(self, lam: Array, beta: float, Q: Array) -> tuple[Array, Array]:
         """Local minima of g from the columns of Q (|X|, k), and their values."""
         moved = np.ascontiguousarray(Q.T)
-        values = descend_all(self.full, lam, beta, moved)
+        values = descend_all(self.full, lam, beta, 0, moved)
         return moved.T, values
 
     def seeds(self, lam: Array, Q: Array) -> Array:
@@ -148,7 +148,7 @@ class Channel:
         """Posteriors grown from seeds, each set of letters once, and their values."""
         gathered, letter = self.gather(lam)
         grown = np.ascontiguousarray(seeds)
-        values = grow_all(self.T, gathered, beta, self.rank, grown)
+        values = descend_all(self.T, gathered, beta, self.rank, grown)
         _, distinct = np.unique(grown > 0.0, axis=0, return_index=True)
         Q = np.zeros((self.letters, len(distinct)))
         Q[letter] = grown[distinct].T

@@ -1,9 +1,9 @@
 """A frontier as one .npz file: numbers as arrays, everything else as one JSON text; no pickle, nothing half-written.
 
-A release as a file that others can check: p(x, s), p(x, u) of a target that is kept, p(z|x), its caps, its bound and multipliers.
+A release as a file that others can check: p(x, s), p(x, u) of a target that is kept, p(z|x), its caps, its bound and multipliers. It holds
+the table's shares and is for a reviewer, not for publication; a mechanism file (`mechanism`) is what goes with the release.
 
-From these `infoplane_verify` proves the bound again. It holds the table's shares and is for a reviewer, not for publication; a mechanism
-file (`mechanism`) is what goes with the release.
+From either `infoplane_verify` proves the bounds again: `verify` calls it with our checks of options and our errors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InvalidOptionError
+import infoplane_verify
+from infoplane_verify import RunCheck, UnreadableAnswerError
+
+from ..checks import positive_number, whole_number
+from ..errors import InvalidAnswerError, InvalidOptionError
 from ..formatting import shown
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
@@ -85,7 +89,7 @@ def _meta(frontier: Frontier) -> dict[str, Any]:
 
 def _to_arrays(frontier: Frontier) -> dict[str, Any]:
     joint, runs = frontier.joint, frontier.runs
-    kept = [not isinstance(run, LazySolution) or run.has_encoder for run in runs]
+    kept = [run.has_encoder for run in runs]
     encoders = [run.encoder for run, has in zip(runs, kept, strict=True) if has]
     traces = [run.trace for run in runs]
     # The runs of a parameter share their bound, and so what it follows from.
@@ -123,20 +127,18 @@ def _trace(rows: Any) -> Trace | None:
 
 def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     meta = json.loads(str(arrays["meta"]))
-    if type(meta["format"]) is not int or meta["format"] != FORMAT:  # True and 1.0 are equal to 1
-        raise ValueError(f"its format is {meta['format']!r}, and this version of infoplane reads {FORMAT}")
-    if missing := MEMBERS.keys() - arrays.keys() - COUNTS:
-        raise ValueError(f"it has no {sorted(missing)[0]}")
+    # True and 1.0 are equal to 1.
+    known = type(meta["format"]) is int and meta["format"] == FORMAT
+    need(known, f"its format is {meta['format']!r}, and this version of infoplane reads {FORMAT}")
+    missing = MEMBERS.keys() - arrays.keys() - COUNTS
+    need(not missing, f"it has no {min(missing, default='')}")
     joint = joint_from(meta, arrays)
-    counts, kept, traces, lengths = (arrays[name] for name in ("counts", "kept", "traces", "trace_lengths"))
-    _check_runs(meta, arrays, kept, joint)
-    rows = np.cumsum([0, *np.where(kept, counts[:, 3], 0).tolist()])
-    ends = np.cumsum(lengths)
-    if lengths.shape != (len(counts),) or (lengths < 0).any() or traces.shape != (lengths.sum(), 7):
-        raise ValueError("its traces do not fit its runs")
-    multipliers, places = arrays["multipliers"], arrays["multiplier_rows"]
-    if places.shape != (len(counts),) or (places >= len(multipliers)).any() or multipliers.shape[1:] != joint.shape[:1]:
-        raise ValueError("its multipliers do not fit its runs")
+    _check_runs(meta, arrays, joint)
+    counts, kept, multipliers, places = (arrays[one] for one in ("counts", "kept", "multipliers", "multiplier_rows"))
+    encoders, traces = (
+        np.split(arrays[name], np.cumsum(sizes)[:-1]) if len(counts) else []
+        for name, sizes in (("encoders", np.where(kept, counts[:, 3], 0)), ("traces", arrays["trace_lengths"]))
+    )
     runs = []
     for index, (rho, numbers) in enumerate(zip(arrays["rho"], arrays["numbers"], strict=True)):
         fields = {
@@ -152,11 +154,11 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
             "died": int(counts[index, 2]),
             "lower_bound": meta["lower_bounds"][index],
             "multipliers": multipliers[places[index]] if places[index] >= 0 else None,
-            "trace": _trace(traces[ends[index] - lengths[index] : ends[index]]),
+            "trace": _trace(traces[index]),
             "cluster_cap": meta["cluster_caps"][index],
         }
         if kept[index]:
-            runs.append(Solution(encoder=arrays["encoders"][rows[index] : rows[index + 1]], **fields))
+            runs.append(Solution(encoder=encoders[index], **fields))
         else:
             loss, ixz, iyz = (float(number) for number in arrays["plane"][index])
             runs.append(LazySolution.of(None, loss=loss, ixz=ixz, iyz=iyz, clusters=int(counts[index, 3]), **fields))
@@ -176,29 +178,38 @@ LISTS: dict[str, tuple[Callable[[Solution], Any], Any]] = {
 """What the text of a file lists, one value for each run, and of which type it is."""
 
 
-def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], kept: Any, joint: Joint) -> None:
+def need(holds: Any, said: str) -> None:
+    """ValueError unless it holds."""
+    if not holds:
+        raise ValueError(said)
+
+
+def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], joint: Joint) -> None:
     """ValueError unless there is one of everything for each run, numbers are finite where they must be, and encoders are encoders."""
-    counts, encoders = arrays["counts"], arrays["encoders"]
-    for name in ("rho", "numbers", "plane", "kept"):
-        if len(arrays[name]) != len(counts):
-            raise ValueError(f"it has {len(counts)} runs, and {len(arrays[name])} rows of {name}")
+    counts, kept, encoders, plane = (arrays[name] for name in ("counts", "kept", "encoders", "plane"))
+    for name in ("rho", "numbers", "plane", "kept", "trace_lengths", "multiplier_rows"):
+        rows = len(arrays[name])
+        need(rows == len(counts), f"it has {len(counts)} runs, and {rows} rows of {name}")
     for name, (_, kind) in LISTS.items():
-        if len(meta[name]) != len(counts) or not all(isinstance(one, kind) for one in meta[name]):
-            raise ValueError(f"its {name} do not fit its {len(counts)} runs")
-    finite = [*(bound for bound in meta["lower_bounds"] if bound is not None), *arrays["plane"].flat]
-    if not np.isfinite(finite).all() or (counts < 0).any() or (counts[:, 3] > 2**40).any():
-        raise ValueError("it has numbers of runs that no run has")
+        fits = len(meta[name]) == len(counts) and all(isinstance(one, kind) for one in meta[name])
+        need(fits, f"its {name} do not fit its {len(counts)} runs")
+    finite = [*(bound for bound in meta["lower_bounds"] if bound is not None), *plane.flat]
+    counted = (counts >= 0).all() and (counts[:, 3] <= 2**40).all()
+    need(np.isfinite(finite).all() and counted, "it has numbers of runs that no run has")
     residuals, stationary = arrays["numbers"][:, 2:], [status == Status.STATIONARY.name for status in meta["statuses"]]
-    if (residuals < 0.0).any() or np.isposinf(residuals[stationary]).any():
-        raise ValueError("it has residuals that its runs cannot have ended with")
-    if encoders.shape != (counts[kept, 3].sum(), joint.shape[0]) or (counts[kept, 3] == 0).any():
-        raise ValueError(f"its encoders, of shape {encoders.shape}, do not fit its runs and its joint")
-    if not (np.isfinite(encoders).all() and (encoders >= 0.0).all()):
-        raise ValueError("its encoders are not probabilities")
+    ends = not (residuals < 0.0).any() and not np.isposinf(residuals[stationary]).any()
+    need(ends, "it has residuals that its runs cannot have ended with")
+    sizes = counts[kept, 3]
+    fits = encoders.shape == (sizes.sum(), joint.shape[0]) and (sizes > 0).all()
+    need(fits, f"its encoders, of shape {encoders.shape}, do not fit its runs and its joint")
+    need(np.isfinite(encoders).all() and (encoders >= 0.0).all(), "its encoders are not probabilities")
     if kept.any():
-        first = np.cumsum(counts[kept, 3]) - counts[kept, 3]
-        if np.abs(np.add.reduceat(encoders, first, axis=0) - 1.0).max() > 1e-9:
-            raise ValueError("the columns of its encoders do not sum to 1")
+        sums = np.add.reduceat(encoders, np.cumsum(sizes) - sizes, axis=0)
+        need(np.abs(sums - 1.0).max() <= 1e-9, "the columns of its encoders do not sum to 1")
+    lengths, multipliers = arrays["trace_lengths"], arrays["multipliers"]
+    need((lengths >= 0).all() and len(arrays["traces"]) == lengths.sum(), "its traces do not fit its runs")
+    fits = multipliers.shape[1:] == joint.shape[:1] and (arrays["multiplier_rows"] < len(multipliers)).all()
+    need(fits, "its multipliers do not fit its runs")
 
 
 def _check_claims(runs: Sequence[Solution], tol: float) -> None:
@@ -207,10 +218,10 @@ def _check_claims(runs: Sequence[Solution], tol: float) -> None:
     """
     for run in runs:
         problem, status = run.problem, run.status
-        if not problem.record.has(problem):
-            raise ValueError(f"it calls rho = {problem.rho} a {problem.family} with parameter {problem.parameter}")
-        if status is Status.CERTIFIED and proven(run.gap, tol, run.residuals, status) is not status:
-            raise ValueError(f"it calls a run certified that has a gap of {run.gap} nats")
+        said = f"it calls rho = {problem.rho} a {problem.family} with parameter {problem.parameter}"
+        need(problem.record.has(problem), said)
+        false = status is Status.CERTIFIED and proven(run.gap, tol, run.residuals, status) is not status
+        need(not false, f"it calls a run certified that has a gap of {run.gap} nats")
 
 
 RELEASE_FORMAT = 1
@@ -250,3 +261,39 @@ def save_release(release: Release, path: str | os.PathLike[str]) -> None:
     }
     with whole_file(path_of("the file of a release", path)) as file:
         np.savez_compressed(file, **arrays)
+
+
+def verify(
+    path: str | os.PathLike[str], *, gap: float = 1e-6, max_cells: int = 1_000_000, max_seconds: float = 60.0
+) -> list[RunCheck]:
+    """Check a file that `Frontier.save` or ``infoplane solve --out answer.npz`` has written; a `RunCheck` for each of its runs.
+
+    This is `infoplane_verify.verify`, of a package of its own that needs nothing but NumPy and shares no code with the solvers and proofs
+    that made the file: every loss, I(X;Z) and I(Y;Z) is recomputed, and every lower bound is proven again from the stored multipliers, by
+    a slow and plain branch and bound (docs/howto/verify.md).
+
+    Parameters
+    ----------
+    path
+        The file.
+    gap
+        A run that is called certified must have a loss within this of its bound, in nats.
+    max_cells, max_seconds
+        How long to try, for each bound.
+
+    Examples
+    --------
+    >>> import tempfile, infoplane as ip
+    >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.5], certify=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     f.save(f"{folder}/answer.npz")
+    ...     [finding.verdict.name for finding in ip.verify(f"{folder}/answer.npz")]
+    ['VERIFIED', 'VERIFIED']
+    """
+    gap = positive_number("gap", gap)
+    max_cells = whole_number("max_cells", max_cells)
+    max_seconds = positive_number("max_seconds", max_seconds, finite=False)
+    try:
+        return infoplane_verify.verify(path, gap=gap, max_cells=max_cells, max_seconds=max_seconds)
+    except UnreadableAnswerError as error:
+        raise InvalidAnswerError(str(error)) from error

@@ -36,8 +36,8 @@ TABLES = {
     "arrays": "name TEXT NOT NULL, dtype TEXT NOT NULL, data BLOB NOT NULL",
     "parameters": "place INTEGER NOT NULL, value REAL NOT NULL, family TEXT NOT NULL, parameter REAL, rho_z REAL NOT NULL, "
     "rho_zx REAL NOT NULL, rho_zy REAL NOT NULL",
-    "sessions": "session INTEGER NOT NULL, began REAL NOT NULL, ended REAL, outcome TEXT, pid INTEGER NOT NULL, engine TEXT NOT NULL",
-    "chunks": "chunk INTEGER NOT NULL, session INTEGER NOT NULL, units TEXT NOT NULL, ended REAL, seconds REAL",
+    "sessions": "session INTEGER NOT NULL, began REAL NOT NULL, ended REAL, outcome TEXT",
+    "chunks": "chunk INTEGER NOT NULL, session INTEGER NOT NULL, units TEXT NOT NULL, ended REAL",
     "runs": f"{RUN}, loss REAL NOT NULL, ixz REAL NOT NULL, iyz REAL NOT NULL, clusters INTEGER NOT NULL, status TEXT NOT NULL, "
     "found_by TEXT NOT NULL, iterations INTEGER NOT NULL, seconds REAL NOT NULL, primal REAL, dual REAL, stationarity REAL, "
     "died INTEGER NOT NULL, lower_bound REAL, chunk INTEGER NOT NULL",

@@ -15,6 +15,7 @@ import json
 import math
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NoReturn
 
@@ -33,8 +34,6 @@ FORMAT, VERSION = "infoplane mechanism", 1
 """How a file begins; the version rises with every change that an older reader would take for something else."""
 
 KINDS = ("encoder", "release")
-
-Fits = Callable[[Any], bool]
 
 LARGEST = 2**28
 """Bytes of a file that are read: 256 MB, about five million categories."""
@@ -93,152 +92,142 @@ def read_mechanism(path: str | os.PathLike[str]) -> Mechanism:
         ) from error
     if len(text) > LARGEST:
         raise InvalidMechanismError(f"{place}: a mechanism has at most {LARGEST:,} bytes; found more.")
-    return _Reader(str(place)).mechanism(record)
+    return _mechanism(_Node(str(place), "", record))
 
 
 def _no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is no number")
 
 
-class _Reader:
-    """Checks as it goes; ``where`` says which part of the file is looked at."""
+@dataclass(frozen=True)
+class _Node:
+    """A value of the file, and where it stands there: what is wrong with it is said with both."""
 
-    def __init__(self, place: str) -> None:
-        self.place = place
+    file: str
+    where: str
+    value: Any
 
-    def wrong(self, where: str, expected: str, found: Any) -> NoReturn:
-        raise InvalidMechanismError(f"{self.place}: {where} must be {expected}; found {shortened(repr(found), 60)}.")
+    def need(self, holds: bool, expected: str, found: Any = ...) -> None:
+        """An error unless it is what is expected; ``found`` stands for the value where that is long."""
+        if not holds:
+            said = shortened(repr(self.value if found is ... else found), 60)
+            raise InvalidMechanismError(f"{self.file}: {self.where} must be {expected}; found {said}.")
 
-    def mechanism(self, record: Any) -> Mechanism:
-        if not isinstance(record, dict) or record.get("format") != FORMAT:
-            raise InvalidMechanismError(f'{self.place} is no mechanism: it does not say "format": "{FORMAT}".')
-        if record.get("version") != VERSION:
-            self.wrong("version", f"{VERSION}, which this infoplane reads", record.get("version"))
-        kind = record.get("kind")
-        if kind not in KINDS:
-            self.wrong("kind", " or ".join(map(repr, KINDS)), kind)
-        features = self.items(record, "features")
-        if not features:
-            self.wrong("features", "a list that is not empty", features)
-        made = tuple(self.feature(one, f"features[{at}]") for at, one in enumerate(features))
-        if len({one.name for one in made}) < len(made):
-            self.wrong("features", "of different names", [one.name for one in made])
-        return Mechanism(
-            kind, self.texts(record, "target"), self.scalars(record, "classes"), made, self.text(record, "note")
-        )
-
-    def feature(self, record: Any, where: str) -> MechanismFeature:
-        if not isinstance(record, dict):
-            self.wrong(where, "an object", record)
-        columns = self.names(record, "columns", where)
-        parts = self.items(record, "letters", where)
-        if len(parts) != len(columns):
-            self.wrong(f"{where}.letters", f"{len(columns)} objects, one for each column", len(parts))
-        letters = self.letters(
-            [self.part(one, f"{where}.letters[{at}]") for at, one in enumerate(parts)], record, where
-        )
-        clusters = self.names(record, "clusters", where)
-        encoder = self.encoder(record, len(clusters), where)
-        rows = self.whole(record, "rows", encoder.shape[1] - 1, where)
-        if len(rows) != letters.size:
-            self.wrong(f"{where}.rows", f"{letters.size} numbers, one for each letter", len(rows))
-        said = self.texts(record, "descriptions", where)
-        if said and len(said) != len(clusters):
-            self.wrong(f"{where}.descriptions", f"{len(clusters)} texts, or none", len(said))
-        return MechanismFeature(self.text(record, "name", where), columns, letters, rows, encoder, clusters, said)
-
-    def part(self, record: Any, where: str) -> CategoryLetters | IntervalLetters:
-        if not isinstance(record, dict) or not isinstance(record.get("missing"), bool):
-            self.wrong(where, "an object that says whether values may be missing", record)
-        if record.get("kind") == "intervals":
-            edges = self.items(record, "edges", where)
-            if not all(_is_number(edge) for edge in edges):
-                self.wrong(f"{where}.edges", "finite numbers", edges)
-            if any(low >= high for low, high in pairwise(edges)):
-                self.wrong(f"{where}.edges", "increasing", edges)
-            return IntervalLetters(tuple(float(edge) for edge in edges), record["missing"])
-        if record.get("kind") != "categories":
-            self.wrong(f"{where}.kind", "'categories' or 'intervals'", record.get("kind"))
-        values = self.scalars(record, "values", where)
-        if len(set(values)) < len(values):
-            self.wrong(f"{where}.values", "different", values)
-        return CategoryLetters(pd.Index(values, dtype=None if values else object), record["missing"])
-
-    def letters(self, parts: list[CategoryLetters | IntervalLetters], record: dict[str, Any], where: str) -> Letters:
-        if len(parts) == 1:
-            return parts[0]
-        combinations = math.prod(part.size for part in parts)
-        if not 0 < combinations < 2**62:
-            self.wrong(f"{where}.letters", "of fewer than 2**62 combinations", combinations)
-        keys = self.whole(record, "keys", combinations, where)
-        if len(np.unique(keys)) < len(keys):
-            self.wrong(f"{where}.keys", "different", keys.tolist())
-        return ProductLetters(tuple(parts), pd.Index(keys))
-
-    def encoder(self, record: dict[str, Any], clusters: int, where: str) -> Any:
-        """p(z|x), (|Z|, columns)."""
-        if "labels" in record:
-            labels = self.whole(record, "labels", clusters, where)
-            if not len(labels) or len(labels) * clusters > LARGEST_TABLE:
-                self.wrong(
-                    f"{where}.labels",
-                    f"not empty, and of at most {LARGEST_TABLE:,} cells with the clusters",
-                    len(labels),
-                )
-            W = np.zeros((clusters, len(labels)))
-            W[labels, np.arange(len(labels))] = 1.0
-            return W
-        rows = self.items(record, "encoder", where)
-        for at, row in enumerate(rows):
-            if not isinstance(row, list) or len(row) != clusters or not all(_is_number(p) and p >= 0 for p in row):
-                self.wrong(f"{where}.encoder[{at}]", f"{clusters} numbers that are not negative", row)
-            if abs(math.fsum(row) - 1.0) > SUM_TOLERANCE:
-                self.wrong(f"{where}.encoder[{at}]", "numbers that sum to 1", math.fsum(row))
-        if not rows:
-            self.wrong(f"{where}.encoder", "a list that is not empty", rows)
-        W = np.array(rows, dtype=float).T
-        return W / W.sum(axis=0)
-
-    # -- kinds of values -------------------------------------------------------------------------------------------------
-
-    def value(self, record: dict[str, Any], key: str, where: str, kind: type, expected: str) -> Any:
-        if not isinstance(record.get(key), kind):
-            self.wrong(f"{where}.{key}".lstrip("."), expected, record.get(key))
-        return record[key]
-
-    def items(
-        self, record: dict[str, Any], key: str, where: str = "", fits: Fits = lambda _: True, one: str = ""
-    ) -> Any:
-        """A list of values that are each what ``one`` says."""
-        values = self.value(record, key, where, list, "a list")
-        for at, value in enumerate(values):
-            if not fits(value):
-                self.wrong(f"{where}.{key}[{at}]".lstrip("."), one, value)
-        return values
-
-    def text(self, record: dict[str, Any], key: str, where: str = "") -> str:
-        return str(self.value(record, key, where, str, "a text"))
-
-    def texts(self, record: dict[str, Any], key: str, where: str = "") -> tuple[str, ...]:
-        return tuple(self.items(record, key, where, lambda one: isinstance(one, str), "a text"))
-
-    def names(self, record: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
-        found = self.texts(record, key, where)
-        if not found or len(set(found)) < len(found):
-            self.wrong(f"{where}.{key}", "different names, one at least", found)
+    def at(self, key: str, kind: type = object, expected: str = "") -> _Node:
+        """What an object has under a key, None if nothing."""
+        found = _Node(self.file, f"{self.where}.{key}".lstrip("."), self.value.get(key))
+        found.need(isinstance(found.value, kind), expected)
         return found
 
-    def scalars(self, record: dict[str, Any], key: str, where: str = "") -> tuple[Any, ...]:
-        said = "a text, a finite number, true or false"
-        return tuple(self.items(record, key, where, lambda one: isinstance(one, (str, bool)) or _is_number(one), said))
+    def objects(self, key: str) -> list[_Node]:
+        """The members of a list."""
+        some = self.at(key, list, "a list")
+        return [_Node(self.file, f"{some.where}[{at}]", one) for at, one in enumerate(some.value)]
 
-    def whole(self, record: dict[str, Any], key: str, below: int, where: str) -> IntArray:
+    def items(self, key: str, fits: Callable[[Any], bool], one: str) -> Any:
+        """A list of values that are each what ``one`` says."""
+        found = self.at(key, list, "a list")
+        for at, value in enumerate(found.value):
+            if not fits(value):
+                _Node(self.file, f"{found.where}[{at}]", value).need(False, one)
+        return found.value
+
+    def text(self, key: str) -> str:
+        return str(self.at(key, str, "a text").value)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        return tuple(self.items(key, lambda one: isinstance(one, str), "a text"))
+
+    def names(self, key: str) -> tuple[str, ...]:
+        found = self.texts(key)
+        self.at(key).need(0 < len(found) == len(set(found)), "different names, one at least", found)
+        return found
+
+    def scalars(self, key: str) -> tuple[Any, ...]:
+        said = "a text, a finite number, true or false"
+        return tuple(self.items(key, lambda one: isinstance(one, (str, bool)) or _is_number(one), said))
+
+    def whole(self, key: str, below: int) -> IntArray:
         def fits(one: Any) -> bool:
             return isinstance(one, int) and not isinstance(one, bool) and 0 <= one < below
 
-        return np.array(self.items(record, key, where, fits, f"a whole number from 0 to {below - 1}"), dtype=np.int64)
+        return np.array(self.items(key, fits, f"a whole number from 0 to {below - 1}"), dtype=np.int64)
 
 
 def _is_number(value: Any) -> bool:
     """Whether it is a number that a float can hold."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= 1.7e308
+
+
+def _mechanism(file: _Node) -> Mechanism:
+    if not isinstance(file.value, dict) or file.value.get("format") != FORMAT:
+        raise InvalidMechanismError(f'{file.file} is no mechanism: it does not say "format": "{FORMAT}".')
+    version, kind, features = file.at("version"), file.at("kind"), file.objects("features")
+    version.need(version.value == VERSION, f"{VERSION}, which this infoplane reads")
+    kind.need(kind.value in KINDS, " or ".join(map(repr, KINDS)))
+    file.at("features").need(bool(features), "a list that is not empty")
+    made = tuple(map(_feature, features))
+    names = [one.name for one in made]
+    file.at("features").need(len(set(names)) == len(names), "of different names", names)
+    return Mechanism(kind.value, file.texts("target"), file.scalars("classes"), made, file.text("note"))
+
+
+def _feature(one: _Node) -> MechanismFeature:
+    one.need(isinstance(one.value, dict), "an object")
+    columns, parts = one.names("columns"), one.objects("letters")
+    one.at("letters").need(len(parts) == len(columns), f"{len(columns)} objects, one for each column", len(parts))
+    letters = _letters(one, [_part(part) for part in parts])
+    clusters = one.names("clusters")
+    encoder = _encoder(one, len(clusters))
+    rows = one.whole("rows", encoder.shape[1] - 1)
+    one.at("rows").need(len(rows) == letters.size, f"{letters.size} numbers, one for each letter", len(rows))
+    said = one.texts("descriptions")
+    one.at("descriptions").need(len(said) in (0, len(clusters)), f"{len(clusters)} texts, or none", len(said))
+    return MechanismFeature(one.text("name"), columns, letters, rows, encoder, clusters, said)
+
+
+def _part(one: _Node) -> CategoryLetters | IntervalLetters:
+    told = isinstance(one.value, dict) and isinstance(one.value.get("missing"), bool)
+    one.need(told, "an object that says whether values may be missing")
+    missing, kind = one.value["missing"], one.at("kind")
+    kind.need(kind.value in ("categories", "intervals"), "'categories' or 'intervals'")
+    if kind.value == "intervals":
+        edges = one.at("edges", list, "a list")
+        edges.need(all(map(_is_number, edges.value)), "finite numbers")
+        edges.need(all(low < high for low, high in pairwise(edges.value)), "increasing")
+        return IntervalLetters(tuple(map(float, edges.value)), missing)
+    values = one.scalars("values")
+    one.at("values").need(len(set(values)) == len(values), "different", values)
+    return CategoryLetters(pd.Index(values, dtype=None if values else object), missing)
+
+
+def _letters(one: _Node, parts: list[CategoryLetters | IntervalLetters]) -> Letters:
+    if len(parts) == 1:
+        return parts[0]
+    combinations = math.prod(part.size for part in parts)
+    one.at("letters").need(0 < combinations < 2**62, "of fewer than 2**62 combinations", combinations)
+    keys = one.whole("keys", combinations)
+    one.at("keys").need(len(np.unique(keys)) == len(keys), "different")
+    return ProductLetters(tuple(parts), pd.Index(keys))
+
+
+def _encoder(one: _Node, clusters: int) -> Any:
+    """p(z|x), (|Z|, columns)."""
+    if "labels" in one.value:
+        labels = one.whole("labels", clusters)
+        fits = 0 < len(labels) * clusters <= LARGEST_TABLE
+        said = f"not empty, and of at most {LARGEST_TABLE:,} cells with the clusters"
+        one.at("labels").need(fits, said, len(labels))
+        W = np.zeros((clusters, len(labels)))
+        W[labels, np.arange(len(labels))] = 1.0
+        return W
+    rows = one.objects("encoder")
+    for row in rows:
+        fits = isinstance(row.value, list) and len(row.value) == clusters
+        fits = fits and all(_is_number(p) and p >= 0 for p in row.value)
+        row.need(fits, f"{clusters} numbers that are not negative")
+        total = math.fsum(row.value)
+        row.need(abs(total - 1.0) <= SUM_TOLERANCE, "numbers that sum to 1", total)
+    one.at("encoder").need(bool(rows), "a list that is not empty")
+    W = np.array([row.value for row in rows], dtype=float).T
+    return W / W.sum(axis=0)

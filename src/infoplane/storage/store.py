@@ -17,7 +17,7 @@ import sqlite3
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -34,7 +34,7 @@ from ..frontier.frontier import Frontier
 from ..information import Array, PlanePoint, read_only
 from ..joint.joint import Joint, Support
 from ..problem import MarkovLagrangian
-from ..solution import Residuals, Run, Solution, Status, Trace, contenders, proven
+from ..solution import Residuals, Run, Solution, Status, Trace, beneath, contenders
 from ..task_problem import TaskLagrangian
 from .database import (
     Rows,
@@ -50,14 +50,10 @@ from .database import (
 )
 from .files import joint_arrays, joint_from, joint_meta, path_of, problem_of
 
-LONGEST_TRACE = 2000
-"""Iterations of a trace that a sweep keeps; of a longer one so many, spaced evenly, and `Trace.iteration` numbers them:
-more points than a chart has pixels, in 100 kB."""
-
 
 @dataclass(frozen=True)
 class RunRecord:
-    """One run of the sweep: which one it is, and how it ended; nats."""
+    """One run of the sweep: which one it is, where it lies, in nats, and how it ended."""
 
     index: int
     """Of the parameter in the grid."""
@@ -67,52 +63,35 @@ class RunRecord:
     loss: float
     ixz: float
     iyz: float
-    status: Status
-    lower_bound: float | None = None
-    """Proven of the parameter's optimum; None if nothing was."""
-    seconds: float = 0.0
-    run: Run | None = None
-    """Encoder, residuals, trace, ...; None once the record serves to compare runs only."""
+    run: Run
 
     @property
     def key(self) -> Key:
         """What no two runs of a sweep share."""
         return self.index, self.solver, self.start
 
-    @property
-    def ended(self) -> Run:
-        """The run itself, of a record that a worker has just made."""
-        assert self.run is not None
-        return self.run
+    def to_compare(self) -> RunRecord:
+        """Without what is large."""
+        return replace(self, run=replace(self.run, encoder=NOTHING, trace=None, multipliers=None))
 
-    @property
-    def trace(self) -> Trace | None:
-        """How the run converged; kept only for runs that may be the best."""
-        return self.ended.trace
 
-    def without_run(self) -> RunRecord:
-        """The numbers alone."""
-        return replace(self, run=None)
-
-    def with_trace(self, trace: Trace | None) -> RunRecord:
-        """The same run with a trace, thinned to `LONGEST_TRACE` iterations; or with none."""
-        kept = None if trace is None else trace.thinned(LONGEST_TRACE)
-        return replace(self, run=replace(self.ended, trace=kept))
+NOTHING = np.empty((0, 0))
+"""In place of the encoder of a run that serves to be compared only."""
 
 
 def contending(records: Sequence[RunRecord]) -> list[RunRecord]:
     """The records of which one is the best, or will be once its status is proven; the best as of now comes last."""
     ordered = sorted(records, key=lambda one: (one.solver, one.start))
-    return [ordered[i] for i in contenders([one.loss for one in ordered], [one.status.converged for one in ordered])]
+    return [
+        ordered[i] for i in contenders([one.loss for one in ordered], [one.run.status.converged for one in ordered])
+    ]
 
 
 class Store:
     """A sweep on disk. A context manager; inside it this process is the only one that writes."""
 
-    def __init__(
-        self, path: str | os.PathLike[str], manifest: Manifest, support: Support, engine: str = "threads"
-    ) -> None:
-        self.path, self.manifest, self.support, self.engine = path_of("store", path), manifest, support, engine
+    def __init__(self, path: str | os.PathLike[str], manifest: Manifest, support: Support) -> None:
+        self.path, self.manifest, self.support = path_of("store", path), manifest, support
         self.values: list[float] = []
         """The parameters that the file has, by index."""
         self.records: list[RunRecord] = []
@@ -137,7 +116,7 @@ class Store:
                 )
             with write_errors(self.path), transaction(self.connection):
                 self.session, self.began = self.session + 1, time.time()
-                self._say("sessions", self.session, self.began, None, None, os.getpid(), self.engine)
+                self._say("sessions", self.session, self.began, None, None)
             self._open = stack.pop_all()
         return self
 
@@ -146,7 +125,7 @@ class Store:
     ) -> None:
         # The runs are safe by now: a disk that is full shall not hide what ended the sweep.
         with self._open, suppress(sqlite3.Error), transaction(self.connection):
-            self._say("sessions", self.session, self.began, time.time(), self.outcome, os.getpid(), self.engine)
+            self._say("sessions", self.session, self.began, time.time(), self.outcome)
 
     def _say(self, table: str, *row: Any) -> None:
         """A session, or a chunk, as it is now."""
@@ -160,7 +139,7 @@ class Store:
             self._add_parameters(values, problems)
             number = self.chunk + 1
             self.under_way[number] = json.dumps(units, separators=(",", ":"))
-            self._say("chunks", number, self.session, self.under_way[number], None, None)
+            self._say("chunks", number, self.session, self.under_way[number], None)
         self.chunk = number
         return number
 
@@ -177,14 +156,14 @@ class Store:
         )
         self.values = known if len(known) > len(now) else now
 
-    def record(self, number: int, seconds: float, records: Sequence[RunRecord], kept: set[Key]) -> None:
+    def record(self, number: int, records: Sequence[RunRecord], kept: set[Key]) -> None:
         """The runs of a chunk; once this returns, they survive whatever comes.
 
         ``kept`` are the runs, at the parameters of these, that are the best of their solver, or may be once others have ended: encoders
         and traces of those are kept, and no others.
         """
         with write_errors(self.path, resumable=True), transaction(self.connection):
-            self._say("chunks", number, self.session, self.under_way[number], time.time(), seconds)
+            self._say("chunks", number, self.session, self.under_way[number], time.time())
             insert(self.connection, "runs", [_run_row(one, number) for one in records])
             for table in KEPT:
                 for index in {one.index for one in records}:
@@ -192,13 +171,13 @@ class Store:
                     beaten = set(self.connection.execute(question, (index,)).fetchall()) - kept
                     command = f"DELETE FROM {table} WHERE place = ? AND solver = ? AND start = ?"
                     self.connection.executemany(command, beaten)
-            best = [(one.key, one.ended) for one in records if one.key in kept]
+            best = [(one.key, one.run) for one in records if one.key in kept]
             lift = self.support.lift
             insert(self.connection, "encoders", [(*key, _bytes(lift(run.encoder))) for key, run in best])
             insert(
                 self.connection, "traces", [_trace_row(key, run.trace) for key, run in best if run.trace is not None]
             )
-            proofs = [(one.key, one.ended.multipliers) for one in records]
+            proofs = [(one.key, one.run.multipliers) for one in records]
             rows = [(*key, _bytes(self.support.spread(lam))) for key, lam in proofs if lam is not None]
             insert(self.connection, "multipliers", rows)
         del self.under_way[number]
@@ -214,10 +193,10 @@ class Store:
 
 
 def _run_row(one: RunRecord, chunk: int) -> tuple[Any, ...]:
-    run = one.ended
+    run = one.run
     return (
         *(*one.key, one.loss, one.ixz, one.iyz),
-        *(len(run.encoder), run.status.name, run.found_by, run.iterations, one.seconds, *run.residuals),
+        *(len(run.encoder), run.status.name, run.found_by, run.iterations, run.seconds, *run.residuals),
         *(run.died, run.lower_bound, chunk),
     )
 
@@ -233,8 +212,9 @@ def _trace_row(key: Key, trace: Trace) -> tuple[Any, ...]:
 
 def _records(found: Rows) -> list[RunRecord]:
     """The numbers by which the runs of a store are compared and counted."""
+    unknown = Residuals(math.nan, math.nan, math.nan)
     return [
-        RunRecord(index, solver, start, loss, ixz, iyz, Status[status], rest[-2])
+        RunRecord(index, solver, start, loss, ixz, iyz, Run(NOTHING, Status[status], 0, unknown, lower_bound=rest[-2]))
         for index, solver, start, loss, ixz, iyz, _, status, *rest in found["runs"]
     ]
 
@@ -368,7 +348,7 @@ def _status(rows: Rows, running: bool) -> StoreStatus:
     values = {place: value for place, value, *_ in rows["parameters"]}
     now, began = rows["sessions"][-1][:2] if rows["sessions"] else (0, 0.0)
     # Of the latest call: its chunks, each with its units and when it ended.
-    chunks = {chunk: (units, end) for chunk, session, units, end, _ in rows["chunks"] if session == now}
+    chunks = {chunk: (units, end) for chunk, session, units, end in rows["chunks"] if session == now}
     runs = [(row[-1], row[0], row[3]) for row in rows["runs"]]
     at = Counter(place for _, place, _ in runs)
     latest = max(runs)[1] if runs else None
@@ -419,7 +399,7 @@ def joint_of(rows: Rows) -> Joint:
 
 def _is_complete(rows: Rows) -> bool:
     """Whether some call has ended the sweep."""
-    return any(outcome == "complete" for _, _, _, outcome, *_ in rows["sessions"])
+    return any(outcome == "complete" for *_, outcome in rows["sessions"])
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
@@ -441,19 +421,14 @@ def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontie
     if manifest["points"] is not None:
         done.sort(key=lambda place: (fields[place]["parameter"], place))
     multipliers = {row[:3]: _multipliers(row[3], joint.shape[0]) for row in rows["multipliers"]}
-    bounds = {} if gap is None else _best_bounds(rows["runs"])
     kept = {table: set(rows[table]) for table in KEPT}
     found: dict[int, list[Solution]] = {place: [] for place in done}
     for place, solver, start, loss, ixz, iyz, clusters, status, found_by, iterations, seconds, *rest in rows["runs"]:
         if place not in found:
             continue
-        *residuals, died, own_bound, _ = rest
+        *residuals, died, bound, _ = rest
         left = Residuals(*(np.nan if one is None else one for one in residuals))
         key = place, solver, start
-        bound, proof = bounds.get(place, (own_bound, key))
-        ended = Status[status]
-        if gap is not None:
-            ended = proven(None if bound is None else loss - bound, gap, left, ended)
         found[place].append(
             LazySolution.of(
                 partial(_encoder, path, joint, key) if key in kept["encoders"] else None,
@@ -462,31 +437,33 @@ def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontie
                 ixz=ixz,
                 iyz=iyz,
                 clusters=clusters,
-                status=ended,
+                status=Status[status],
                 solver=found_by,
                 iterations=iterations,
                 seconds=seconds,
                 residuals=left,
                 start=start,
                 died=died,
-                lower_bound=bound,
-                multipliers=multipliers.get(proof),
+                lower_bound=beneath(bound, loss),
+                multipliers=multipliers.get(key),
                 cluster_cap=caps[solver],
                 **fields[place],
             )
         )
-    runs = [run for place in done for run in found[place]]
+    runs: list[Solution] = [run for place in done for run in found[place]]
     values = [fields[place]["parameter"] for place in fields]
+    runs = runs if gap is None else best_bounded(runs, gap)
     return Frontier(joint, runs, complete=complete, provenance=readable(manifest, values))
 
 
-def _best_bounds(runs: Iterable[tuple[Any, ...]]) -> dict[int, tuple[float, Key]]:
-    """The highest bound of each parameter, and the run that proved it."""
-    bounds: dict[int, tuple[float, Key]] = {}
-    for place, solver, start, *_, bound, _ in runs:
-        if bound is not None and (place not in bounds or bound > bounds[place][0]):
-            bounds[place] = bound, (place, solver, start)
-    return bounds
+def best_bounded(runs: Sequence[Solution], gap: float) -> list[Solution]:
+    """The runs, each with the highest lower bound that was proven for its parameter, if one was; CERTIFIED if within ``gap`` of it."""
+    bounds: dict[float, tuple[float, Array | None]] = {}
+    for run in runs:
+        if run.lower_bound is not None and run.lower_bound > bounds.get(run.parameter, (-math.inf, None))[0]:
+            bounds[run.parameter] = run.lower_bound, run.multipliers
+    found = ((run, *bounds.get(run.parameter, (None, None))) for run in runs)
+    return [run if bound is None else run.bounded(bound, gap, multipliers) for run, bound, multipliers in found]
 
 
 def _multipliers(data: bytes, letters: int) -> Array:
@@ -569,6 +546,11 @@ class LazySolution(Solution):
             return super()._tasks
         iuz = (2.0 * problem.hide * self.iyz - (self.loss - problem.price * self.ixz)) / (problem.keep + problem.hide)
         return max(iuz, 0.0), max(2.0 * self.iyz - iuz, 0.0)
+
+    def _but(self, **changes: Any) -> LazySolution:
+        other = object.__new__(type(self))
+        other.__setstate__(self.__dict__ | changes)
+        return other
 
     @property
     def has_encoder(self) -> bool:

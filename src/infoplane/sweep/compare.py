@@ -21,7 +21,7 @@ from ..solution import TIE
 from ..solvers.base import Solver
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes
 from ..solvers.registry import SOLVERS, resolve, runner_and_prover
-from .engine import best_bounded
+from ..storage.store import best_bounded
 from .grid import natural_range
 from .progress import ProgressCallback
 from .sweep import sweep

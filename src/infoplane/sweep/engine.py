@@ -23,17 +23,16 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..checks import extra
 from ..errors import InfoplaneError, InvalidOptionError, NoWorkerWarning
 from ..frontier.frontier import Frontier
-from ..information import Array
 from ..runtime.budget import LOOK, Budget, all_cores, cores
-from ..solution import Solution, Trace, finished
-from ..storage.store import Key, Manifest, RunRecord, Store, contending, readable
+from ..solution import Solution, finished
+from ..storage.store import Key, Manifest, RunRecord, Store, best_bounded, contending, readable
 from ..version import __version__
 from .plan import BUDGETS, Chunk, ChunkResult, ParameterGrid, Plan, Problems, Unit, identity, run_chunk
 
@@ -65,7 +64,6 @@ class EngineError(InfoplaneError, RuntimeError):
 class Engine:
     """An executor, and how many chunks it runs at a time."""
 
-    name: str
     pool: Executor
     workers: Callable[[], int]
 
@@ -149,13 +147,15 @@ def completed(
             while queue and len(running) < AHEAD * workers:
                 chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), problems, lowest)
                 number = begin(chunk.units)
-                running[_submitted(engine, plan, chunk, budget_name)] = number, chunk
+                with _losses(RuntimeError):
+                    running[engine.pool.submit(run_chunk, plan, chunk, budget_name)] = number, chunk
             ended, _ = wait(running, WAITING_SECONDS, return_when=FIRST_COMPLETED)
             if not ended and waiting is not None:
                 waiting()
             for future in ended:
                 number, chunk = running.pop(future)
-                result = _result(future)
+                with _losses(BrokenExecutor, CancelledError):
+                    result = future.result()
                 check_identity(getattr(result, "made_by", ""), "a worker")
                 pace.learn(chunk, result.seconds)
                 yield number, result
@@ -179,30 +179,19 @@ def _cut(queue: deque[Unit], size: int, problems: Problems, lowest: Callable[[in
     return Chunk(tuple(units), {index: problems[index] for index in indices}, known)
 
 
-def _submitted(engine: Engine, plan: Plan, chunk: Chunk, budget_name: str) -> Future[ChunkResult]:
+@contextmanager
+def _losses(*kinds: type[Exception]) -> Iterator[None]:
+    """Such errors, and Dask's own, as an `EngineError`: workers were lost."""
     try:
-        return engine.pool.submit(run_chunk, plan, chunk, budget_name)
-    except (BrokenExecutor, RuntimeError) as error:
-        raise _lost(error) from error
-
-
-def _result(future: Future[ChunkResult]) -> ChunkResult:
-    try:
-        return future.result()
-    except (BrokenExecutor, CancelledError) as error:
-        raise _lost(error) from error
+        yield
     except Exception as error:
-        if type(error).__module__.partition(".")[0] == "distributed":
-            raise _lost(error) from error
-        raise
-
-
-def _lost(error: BaseException) -> EngineError:
-    message = f"{type(error).__name__}: {error}".rstrip(": ")
-    return EngineError(
-        f"the workers of this sweep were lost ({message}). With a store, repeat the call once they are back.",
-        resumable=True,
-    )
+        if not isinstance(error, kinds) and type(error).__module__.partition(".")[0] != "distributed":
+            raise
+        message = f"{type(error).__name__}: {error}".rstrip(": ")
+        raise EngineError(
+            f"the workers of this sweep were lost ({message}). With a store, repeat the call once they are back.",
+            resumable=True,
+        ) from error
 
 
 # -- which engine ------------------------------------------------------------------------------------------------------
@@ -219,37 +208,34 @@ def opened(executor: Executor | None, engine: str | None) -> Iterator[Engine]:
         yield _of_executor(executor)
     elif engine is None or (isinstance(engine, str) and engine == "threads"):
         with all_cores() as pool:
-            yield Engine("threads", pool, cores)
+            yield Engine(pool, cores)
     elif engine == "dask" or (isinstance(engine, str) and engine.startswith("dask:")):
         with _client(engine.partition(":")[2]) as client:
-            yield _of_client(engine, client, client.get_executor(pure=False))
+            yield _of_client(client, client.get_executor(pure=False))
     else:
         raise InvalidOptionError(f"engine must be 'threads', 'dask' or 'dask:ADDRESS', found {engine!r}.")
 
 
 def _of_executor(executor: Executor) -> Engine:
     """An executor of the caller's; one of Dask's is asked how many workers its client has."""
-    name = type(executor).__name__
     if type(executor).__module__.partition(".")[0] == "distributed":
-        return _of_client(name, executor._client, executor)  # type: ignore[attr-defined]
+        return _of_client(executor._client, executor)  # type: ignore[attr-defined]
     size = int(getattr(executor, "_max_workers", None) or cores())
-    return Engine(name, executor, lambda: size)
+    return Engine(executor, lambda: size)
 
 
-def _of_client(name: str, client: Any, pool: Executor) -> Engine:
+def _of_client(client: Any, pool: Executor) -> Engine:
     """A Dask client's executor, once it has a worker."""
 
     def workers() -> int:
-        try:
+        with _losses(OSError, RuntimeError):  # the scheduler is gone
             return sum(client.nthreads().values())
-        except (OSError, RuntimeError) as error:  # the scheduler is gone
-            raise _lost(error) from error
 
     attendance = Attendance()
     while not attendance.checked(workers()):
         time.sleep(LOOK)
     refuse_other_versions(client)
-    return Engine(name, pool, workers)
+    return Engine(pool, workers)
 
 
 @contextmanager
@@ -257,19 +243,23 @@ def _client(address: str) -> Iterator[Any]:
     """A Dask client: of the scheduler at an address, else the one in use, else of a cluster of this machine's cores."""
     distributed = extra("distributed", 'engine="dask" needs dask.distributed', "dask")
     if address:
-        with _connected(distributed, address) as client:
+        try:
+            connected = distributed.Client(address, timeout=10)
+        except (OSError, ValueError) as error:
+            raise EngineError(f"no Dask scheduler answers at {address}: {error}.") from error
+        with connected as client:
             yield client
-    elif (current := _current(distributed)) is not None:
+        return
+    current = None
+    with suppress(ValueError):
+        current = distributed.default_client()
+    if current is not None:
         yield current
-    else:
-        with (
-            distributed.LocalCluster(
-                n_workers=cores(), threads_per_worker=1, dashboard_address="127.0.0.1:0"
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            client.run(_ignore_signals)
-            yield client
+        return
+    here = distributed.LocalCluster(n_workers=cores(), threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    with here as cluster, distributed.Client(cluster) as client:
+        client.run(_ignore_signals)
+        yield client
 
 
 def refuse_other_versions(client: Any) -> None:
@@ -293,61 +283,7 @@ def _ignore_signals() -> None:
         signal.signal(sent, signal.SIG_IGN)
 
 
-def _current(distributed: Any) -> Any:
-    try:
-        return distributed.default_client()
-    except ValueError:
-        return None
-
-
-def _connected(distributed: Any, address: str) -> Any:
-    try:
-        return distributed.Client(address, timeout=10)
-    except (OSError, ValueError) as error:
-        raise EngineError(f"no Dask scheduler answers at {address}: {error}.") from error
-
-
-class Tally:
-    """Counts and best runs, whatever the order in which runs are added."""
-
-    def __init__(self) -> None:
-        self.runs = 0
-        self.converged = 0
-        self.runs_at: Counter[int] = Counter()
-        """Runs of each parameter, by its index."""
-        self.bounds: dict[int, float] = {}
-        """The best lower bound that was proven of each parameter, by its index."""
-        self._contenders: defaultdict[int, dict[int, list[RunRecord]]] = defaultdict(dict)
-
-    def add(self, record: RunRecord) -> None:
-        """One more run."""
-        self.runs += 1
-        self.converged += record.status.converged
-        self.runs_at[record.index] += 1
-        if record.lower_bound is not None:
-            self.bounds[record.index] = max(record.lower_bound, self.bounds.get(record.index, record.lower_bound))
-        by_solver = self._contenders[record.index]
-        by_solver[record.solver] = contending([*by_solver.get(record.solver, ()), record.without_run()])
-
-    def kept(self, index: int) -> set[Key]:
-        """Keys of the runs at a parameter that are, or may yet be, the best of their solver."""
-        return {one.key for one in self._at(index)}
-
-    def lowest(self, solver: int, index: int) -> float:
-        """The lowest loss of a solver at a parameter; infinite before its first run."""
-        return min((one.loss for one in self._contenders[index].get(solver, ())), default=math.inf)
-
-    def best(self, index: int) -> RunRecord:
-        """The best run at a parameter, by the rule of `best_of`."""
-        return contending(self._at(index))[-1]
-
-    def plane_of(self, index: int) -> tuple[float, float]:
-        """I(X;Z) and I(Y;Z) of the best run at a parameter."""
-        best = self.best(index)
-        return best.ixz, best.iyz
-
-    def _at(self, index: int) -> list[RunRecord]:
-        return [one for records in self._contenders[index].values() for one in records]
+# -- what is known of a sweep -------------------------------------------------------------------------------------------
 
 
 def finished_indices(plan: Plan, grid: ParameterGrid, runs_at: Mapping[int, int]) -> list[int]:
@@ -366,37 +302,49 @@ def manifest_of(plan: Plan, grid: ParameterGrid) -> Manifest:
     }
 
 
-def best_bounded(runs: Sequence[Solution], gap: float) -> list[Solution]:
-    """The runs, each with the highest lower bound that was proven for its parameter, if one was; CERTIFIED if within ``gap`` of it."""
-    bounds: dict[float, tuple[float, Array | None]] = {}
-    for run in runs:
-        if run.lower_bound is not None and run.lower_bound > bounds.get(run.parameter, (-math.inf, None))[0]:
-            bounds[run.parameter] = run.lower_bound, run.multipliers
-    found = ((run, *bounds.get(run.parameter, (None, None))) for run in runs)
-    return [run if bound is None else run.bounded(bound, gap, multipliers) for run, bound, multipliers in found]
-
-
 class Ledger:
-    """Where the runs of a sweep are written down: every run with its encoder, and the traces of the best, as long as the process lives."""
+    """What is known of a sweep: counts and best runs, whatever the order in which runs end; and every run, the best with their traces."""
 
     def __init__(self, plan: Plan, grid: ParameterGrid) -> None:
         self.plan, self.grid = plan, grid
-        self.tally = Tally()
-        """Of every run recorded, by this call or by an earlier one."""
         self.done: set[Key] = set()
-        self.runs: dict[Key, Solution] = {}
-        self.traces: defaultdict[int, dict[Key, Trace]] = defaultdict(dict)
-        """By the parameter's index, then by run."""
+        """The runs that were recorded, by this call or by an earlier one."""
+        self.converged = 0
+        self.runs_at: Counter[int] = Counter()
+        """Runs of each parameter, by its index."""
+        self.bounds: dict[int, float] = {}
+        """The best lower bound that was proven of each parameter, by its index."""
+        self._contenders: defaultdict[int, dict[int, list[RunRecord]]] = defaultdict(dict)
+        """By index and solver."""
+        self._solutions: defaultdict[int, dict[Key, Solution]] = defaultdict(dict)
+        """By index."""
+
+    def count(self, records: Sequence[RunRecord]) -> None:
+        """Take note of runs that are, or are about to be, written down."""
+        for one in records:
+            self.done.add(one.key)
+            self.converged += one.run.status.converged
+            self.runs_at[one.index] += 1
+            bound, by_solver = one.run.lower_bound, self._contenders[one.index]
+            if bound is not None:
+                self.bounds[one.index] = max(bound, self.bounds.get(one.index, bound))
+            by_solver[one.solver] = contending([*by_solver.get(one.solver, ()), one.to_compare()])
 
     def has(self, unit: Unit) -> bool:
         """Whether the runs of a unit are there."""
         return (unit.indices[0], unit.solver, unit.start) in self.done
 
-    def count(self, records: Sequence[RunRecord]) -> None:
-        """Take note of runs that are, or are about to be, written down."""
-        for one in records:
-            self.tally.add(one)
-            self.done.add(one.key)
+    def contenders(self, index: int) -> list[RunRecord]:
+        """The runs at a parameter that are, or may yet be, the best of their solver."""
+        return [one for records in self._contenders[index].values() for one in records]
+
+    def best(self, index: int) -> RunRecord:
+        """The best run at a parameter, by the rule of `best_of`."""
+        return contending(self.contenders(index))[-1]
+
+    def lowest(self, solver: int, index: int) -> float:
+        """The lowest loss of a solver at a parameter; infinite before its first run."""
+        return min((one.loss for one in self._contenders[index].get(solver, ())), default=math.inf)
 
     def begin(self, units: Sequence[Unit]) -> int:
         """A chunk goes to a worker; the number that it gets."""
@@ -406,31 +354,27 @@ class Ledger:
         """The chunk's runs; when this returns, they are safe."""
         self.count(result.records)
         for one in result.records:
-            if one.trace is not None:
-                self.traces[one.index][one.key] = one.trace
-            self.runs[one.key] = finished(
+            self._solutions[one.index][one.key] = finished(
                 self.plan.support,
                 self.grid.problems[one.index],
-                replace(one.ended, trace=None),
-                seconds=one.seconds,
+                one.run,
+                seconds=one.run.seconds or 0.0,
                 parameter=self.grid.values[one.index],
                 start=one.start,
                 cluster_cap=self.plan.cluster_caps[one.solver],
             )
         for index in {one.index for one in result.records}:
-            kept = self.tally.kept(index)
-            self.traces[index] = {key: trace for key, trace in self.traces[index].items() if key in kept}
+            kept = {one.key for one in self.contenders(index)}
+            for key, run in self._solutions[index].items():
+                if run.trace is not None and key not in kept:
+                    self._solutions[index][key] = replace(run, trace=None)
 
     def frontier(self, complete: bool) -> Frontier:
         """All runs of the parameters that are finished; where bounds were asked for, each run has its parameter's."""
-        # By the runs that are there: Ctrl-C may have come between a run's place in the tally and its place among them.
-        indices = finished_indices(self.plan, self.grid, Counter(index for index, *_ in self.runs))
-        found: dict[int, list[Solution]] = {index: [] for index in indices}
-        for key in sorted(self.runs):
-            if key[0] in found:
-                trace = self.traces[key[0]].get(key)
-                found[key[0]].append(self.runs[key] if trace is None else replace(self.runs[key], trace=trace))
-        runs = [run for index in found for run in found[index]]
+        # By the runs that are there: Ctrl-C may have come between the count of a run and its place among them.
+        there = {index: len(runs) for index, runs in self._solutions.items()}
+        done = [self._solutions[index] for index in finished_indices(self.plan, self.grid, there)]
+        runs = [runs[key] for runs in done for key in sorted(runs)]
         runs = runs if self.plan.gap is None else best_bounded(runs, self.plan.gap)
         provenance = readable(manifest_of(self.plan, self.grid), self.grid.values)
         return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance)
@@ -452,9 +396,9 @@ class StoreLedger(Ledger):
         """The chunk's runs; once this returns, they are on the disk."""
         self.count(result.records)
         indices = {one.index for one in result.records}
-        kept = set().union(*(self.tally.kept(index) for index in indices))
-        self.store.record(number, result.seconds, result.records, kept)
+        kept = {one.key for index in indices for one in self.contenders(index)}
+        self.store.record(number, result.records, kept)
 
     def frontier(self, complete: bool) -> Frontier:
-        """All runs of the parameters that are finished, by the disk: Ctrl-C may have undone a chunk that the tally knows."""
+        """All runs of the parameters that are finished, by the disk: Ctrl-C may have undone a chunk that was counted."""
         return self.store.frontier(complete)

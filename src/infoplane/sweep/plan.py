@@ -19,7 +19,7 @@ import functools
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -47,20 +47,6 @@ Problems = Mapping[int, MarkovLagrangian]
 """The problem of each parameter, by its index: those of the grid first, then those that refinement added, in the order in which it did."""
 
 
-class RootSeed(NamedTuple):
-    """Where all randomness of a sweep comes from, as `numpy.random.SeedSequence` has it."""
-
-    entropy: int | tuple[int, ...]
-    spawn_key: tuple[int, ...] = ()
-
-    @classmethod
-    def of(cls, sequence: np.random.SeedSequence) -> RootSeed:
-        """The root, without what was spawned from it already."""
-        entropy: Any = sequence.entropy
-        whole = isinstance(entropy, (int, np.integer))
-        return cls(int(entropy) if whole else tuple(int(word) for word in entropy), tuple(sequence.spawn_key))
-
-
 class Unit(NamedTuple):
     """Work that is done as a whole: ``solver`` (its number in the plan) from ``start`` at one parameter, or along several."""
 
@@ -86,7 +72,7 @@ class Plan:
     joint: Joint
     solvers: tuple[Solver, ...]
     options: RunOptions
-    seed: RootSeed
+    seed: np.random.SeedSequence
     cap: int | None = None
     """Most rows of an answer's encoder; None: as many as X has letters."""
     gap: float | None = None
@@ -166,8 +152,8 @@ class Plan:
             **_solver_options(self.solvers[0]),
             **({} if len(self.solvers) == 1 else {"certifier": _solver_options(self.solvers[1])}),
             "certify_nats": self.gap,
-            "seed": list(self.seed.entropy) if isinstance(self.seed.entropy, tuple) else self.seed.entropy,
-            "spawn_key": list(self.seed.spawn_key),
+            "seed": to_json(self.seed.entropy),
+            "spawn_key": to_json(self.seed.spawn_key),
             "starts": options.starts,
             "clusters": self.encoders(0, 0, 1).shape[1],
             "cluster_caps": list(self.cluster_caps),
@@ -204,17 +190,16 @@ class ParameterGrid:
         indices = list(range(len(self.values)))
         return indices if self.points is None else sorted(indices, key=lambda index: (self.values[index], index))
 
-    def refined(
-        self, plane_of: Callable[[int], tuple[float, float]], bounds: Mapping[int, float], gap: float | None
-    ) -> list[int]:
-        """The indices of the next round, now that all others have a best run; none if there is nothing left to insert.
+    def refined(self, best: Callable[[int], RunRecord], bounds: Mapping[int, float], gap: float | None) -> list[int]:
+        """The indices of the next round, now that all others have a ``best`` run; none if there is nothing left to insert.
 
         Where every parameter of a bottleneck or a funnel has a proven bound, points go where the curve is least well enclosed: ``gap`` is
         what the proofs were asked for, and what they leave open themselves.
         """
         if self.points is None:
             return []
-        order, plane = self.order, np.array([plane_of(index) for index in self.order])
+        order = self.order
+        plane = np.array([(run.ixz, run.iyz) for run in map(best, order)])
         parameters = np.array([self.values[index] for index in order])
         if (
             gap is None
@@ -248,6 +233,10 @@ def _digest(array: Array) -> str:
     values = np.ascontiguousarray(array, dtype="<f8")
     return f"encoders {'x'.join(map(str, values.shape))}, sha256 {hashlib.sha256(values.data).hexdigest()}"
 
+
+LONGEST_TRACE = 2000
+"""Iterations of a trace that a sweep keeps; of a longer one so many, spaced evenly, and `Trace.iteration` numbers them:
+more points than a chart has pixels, in 100 kB."""
 
 BUDGETS: dict[str, Budget] = {}
 """Budgets by name. A worker that is a thread of the sweep's process finds its own here; one elsewhere does not, and ends its chunk."""
@@ -309,24 +298,23 @@ def _run_batch(
     runs = _ended(solver, plan.job(problems[index], W, at_once, budget))
     seconds = own_clock() - began
     iterations = max(sum(run.iterations for run in runs), 1)
-    shares = [seconds * run.iterations / iterations for run in runs]
-    records = list(_records(plan, problems, units, [index] * count, runs, shares))
-    if at_once:
-        return [record.with_trace(record.trace) for record in records]
-    worth_recording = {one.start for one in contending(records) if one.loss <= lowest + TIE}
+    runs = [replace(run, seconds=seconds * run.iterations / iterations) for run in runs]
+    records = _recorded(plan, problems, units[0].solver, [(index, unit.start) for unit in units], runs)
+    best = [] if at_once else contending(records)
+    worth_recording = {one.start for one in best if one.loss <= lowest + TIE}
     for place, record in enumerate(records):
         if record.start in worth_recording:
             one = np.ascontiguousarray(W[place : place + 1])
             again = _ended(solver, plan.job(problems[index], one, True, budget))
             # A solver that does not keep the runs of a batch apart ends elsewhere: then this is the trace of another run.
-            if len(again) == 1 and again[0].encoder.tobytes() == runs[place].encoder.tobytes():
-                records[place] = record.with_trace(_first(again[0].trace, runs[place].iterations))
+            if len(again) == 1 and again[0].encoder.tobytes() == record.run.encoder.tobytes():
+                records[place] = replace(record, run=replace(record.run, trace=_kept(again[0].trace, record.run)))
     return records
 
 
-def _first(trace: Trace | None, iterations: int) -> Trace | None:
-    """So many iterations of a trace: a recorded run may look once more at where it has ended."""
-    return None if trace is None else Trace.from_columns(trace.columns()[:iterations])
+def _kept(trace: Trace | None, run: Run) -> Trace | None:
+    """What is kept of a run's trace: not that a recorded run looks once more at where it has ended, and `LONGEST_TRACE` iterations."""
+    return None if trace is None else Trace.from_columns(trace.columns()[: run.iterations]).thinned(LONGEST_TRACE)
 
 
 def _ended(solver: Solver, job: Job) -> list[Run]:
@@ -336,7 +324,7 @@ def _ended(solver: Solver, job: Job) -> list[Run]:
     return job.sound(runs)
 
 
-def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, budget: Budget) -> Iterator[RunRecord]:
+def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, budget: Budget) -> list[RunRecord]:
     """The whole segment or nothing of it; there is one run per parameter, so that each is recorded."""
     of_unit = [problems[index] for index in unit.indices]
     first = plan.encoders(unit.indices[0], 0, 1)
@@ -344,47 +332,30 @@ def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, budg
     W = first if solver.deterministic else plan.encoders(unit.indices[0], 0, None if plan.brings_starts else count)
     job = plan.job(of_unit[0], W, True, budget)
     found: list[Run] = []
-    seconds: list[float] = []
     began = own_clock()
     for problem, run in zip(of_unit, solver.follow(job, of_unit), strict=False):
         budget.look()
         ended = own_clock()
-        found += job.but(problem=problem).sound([run])
-        seconds.append(ended - began if run.seconds is None else run.seconds)
+        seconds = ended - began if run.seconds is None else run.seconds
+        found += [replace(one, seconds=seconds) for one in job.but(problem=problem).sound([run])]
         began = ended
     budget.look()
-    for record in _records(plan, problems, [unit] * len(found), unit.indices, found, seconds):
-        yield record.with_trace(record.trace)
+    return _recorded(plan, problems, unit.solver, [(index, unit.start) for index in unit.indices], found)
 
 
-def _records(
-    plan: Plan,
-    problems: Problems,
-    units: Sequence[Unit],
-    indices: Sequence[int],
-    runs: list[Run],
-    seconds: list[float],
-) -> Iterator[RunRecord]:
-    """Runs with their loss and their point on the plane."""
-    number, joint = 0, plan.support.joint
+def _recorded(
+    plan: Plan, problems: Problems, solver: int, which: Sequence[tuple[int, int]], runs: list[Run]
+) -> list[RunRecord]:
+    """Runs, by the parameter's index and the start, with their loss and their point on the plane."""
+    joint, found = plan.support.joint, list[RunRecord]()
     for encoders in plan.support.lifted([run.encoder for run in runs]):
         entropies = encoder_entropies(joint, encoders)
         for W, h, point in zip(encoders, entropies, plane_points(joint, encoders), strict=True):
-            unit, index, run = units[number], indices[number], runs[number]
-            if not run.found_by:  # a solver of the user's need not say its name in every run
-                run = replace(run, found_by=plan.solvers[unit.solver].name)
+            (index, start), run = which[len(found)], runs[len(found)]
             problem = problems[index]
             loss = problem.of_entropies(h) if problem.single_target else problem.values(joint, [W])[0]
-            yield RunRecord(
-                index,
-                unit.solver,
-                unit.start,
-                loss,
-                point.ixz,
-                point.iyz,
-                run.status,
-                run.lower_bound,
-                seconds[number],
-                run,
-            )
-            number += 1
+            # A solver of the user's need not say its name in every run.
+            name = run.found_by or plan.solvers[solver].name
+            trace = run.trace and run.trace.thinned(LONGEST_TRACE)
+            found.append(RunRecord(index, solver, start, loss, *point, replace(run, found_by=name, trace=trace)))
+    return found

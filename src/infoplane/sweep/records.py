@@ -101,6 +101,8 @@ def bands(
     **options: Any,
 ) -> Bands:
     """See `Frontier.bands`."""
+    from scipy.special import stdtrit  # Student's t; its import takes longer than a small sweep
+
     confidence = checked_confidence(confidence)
     counts = _counts(frontier)
     best = [answer.run for answer in frontier.best_answers()]
@@ -112,9 +114,11 @@ def bands(
             "bands need runs that tell something of X; all of these are constant: add smaller gammas."
         )
     own, bounding = _curve(best, rates, frontier.joint)
+    if store is not None:
+        Path(store).mkdir(parents=True, exist_ok=True)
     left_out = []
     for group, part in enumerate(parts_of(counts, GROUPS, np.random.default_rng(rng))):
-        where = None if store is None else _store(Path(store), group)
+        where = None if store is None else Path(store, f"group-{group}.db")
         rest = Joint.from_counts(counts - part)
         made = sweep(
             rest, bottleneck, gammas, rng=rng, store=where, executor=executor, engine=engine, **{"starts": 4, **options}
@@ -127,7 +131,8 @@ def bands(
     error = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
     records = int(counts.sum())
     plain = np.array([_spread(frontier.joint, best[at]) for at in bounding]) / math.sqrt(records)
-    reach = np.maximum(_student(confidence) * error, NormalDist().inv_cdf(0.5 + 0.5 * confidence) * plain)
+    level = 0.5 + 0.5 * confidence
+    reach = np.maximum(float(stdtrit(GROUPS - 1, level)) * error, NormalDist().inv_cdf(level) * plain)
     low, middle, high = (np.maximum(one, 0.0) / NATS_PER_BIT for one in (centre - reach, centre, centre + reach))
     return Bands(rates / NATS_PER_BIT, own / NATS_PER_BIT, middle, low, high, records, confidence)
 
@@ -152,11 +157,6 @@ def _counts(frontier: Frontier) -> Any:
     return counts
 
 
-def _store(folder: Path, group: int) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"group-{group}.db"
-
-
 def _curve(best: list[Solution], rates: Array, joint: Joint) -> tuple[Array, list[int]]:
     """I*(r) = min over the runs' lines gamma r + F(gamma), and F(0) = I(X;Y), at each rate; and which run has the lowest line."""
     lines: list[Line] = [supporting_line(run.problem, run.loss) for run in best]
@@ -179,13 +179,6 @@ def _spread(joint: Joint, run: Solution) -> float:
     return math.sqrt(max(float((P * psi**2).sum()) - mean**2, 0.0))
 
 
-def _student(confidence: float) -> float:
-    """Student's t with nine degrees of freedom, two-sided."""
-    from scipy.special import stdtrit  # its import takes longer than a small sweep
-
-    return float(stdtrit(GROUPS - 1, 0.5 + 0.5 * confidence))
-
-
 TWO_SIDED = 0.9
 """Confidence of an interval whose upper end is a one-sided bound of 95%."""
 
@@ -203,68 +196,56 @@ class Choice(Suggestion):
 
 def chosen(frontier: Frontier, plain: Suggestion, notation: str, rng: int, max_iyz: float | None) -> Choice:
     """What the curve alone suggests, with the parameter that held-out records prefer; see `Frontier.suggest`."""
-    best = frontier.best_answers()
-    fields = vars(plain)
+    best, hides_y = frontier.best_answers(), frontier.hides_y
     if not best or (plain.knee is None and plain.noise):
-        return Choice(**fields)
+        return Choice(**vars(plain))
     written = best[0].run.problem.record.notation(notation)
-    if frontier.hides_y:
-        curve, place, said = _within(frontier, best, written, rng, max_iyz)
-    else:
-        curve, place, said = _most(frontier, best, written, rng)
-    if place is None:
-        knee = plain.knee if frontier.hides_y else None
-        kept = plain.sentences if frontier.hides_y else plain.sentences[1:]
-        return Choice(**fields | {"knee": knee, "sentences": (said, *kept)}, curve=curve)
-    answer = best[place]
-    sentences = (said, *plain.sentences)
-    return Choice(**fields | {"sentences": sentences}, row=answer.row, parameter=answer.run.parameter, curve=curve)
+    curve, place, said = (
+        _within(frontier, best, written, rng, max_iyz) if hides_y else _most(frontier, best, written, rng)
+    )
+    fields = vars(plain) | {"sentences": (said, *plain.sentences)}
+    if place is not None:
+        return Choice(**fields, row=best[place].row, parameter=best[place].run.parameter, curve=curve)
+    if not hides_y:  # nor is the knee of a curve that tells nothing
+        fields |= {"knee": None, "sentences": (said, *plain.sentences[1:])}
+    return Choice(**fields, curve=curve)
 
 
-def _most(
-    frontier: Frontier, best: list[BestAnswer], written: Notation, rng: int
-) -> tuple[tuple[HeldOut, ...], int | None, str]:
-    """The curve of a bottleneck's gains, the place of the largest, if it tells anything, and a sentence."""
+Chosen = tuple[tuple[HeldOut, ...], int | None, str]
+"""The curve, the place of the parameter that is chosen, if one is, and a sentence."""
+
+
+def _most(frontier: Frontier, best: list[BestAnswer], written: Notation, rng: int) -> Chosen:
+    """The largest of a bottleneck's gains, if it tells anything."""
     how = HOW.format(records=frontier.joint.records)
-    gains = _measured(frontier, best, rng, gain_of)
-    curve = curve_of([answer.run.parameter for answer in best], gains)
+    curve = curve_of([answer.run.parameter for answer in best], _measured(frontier, best, rng, gain_of))
     place = int(np.argmax([one.gain_bits for one in curve]))
-    top, run = curve[place], best[place].run
+    top, (row, run, _) = curve[place], best[place]
     named = f"{written.symbol} = {written.of(top.parameter):.4g}"
     if not top.tells:
-        return (
-            curve,
-            None,
+        return curve, None, (
             f"No parameter is suggested: on held-out records none tells of Y more than chance does; the best, {named}, has "
-            f"{top.gain_bits:.4f} bits (s.e. {top.error_bits:.4f}). {how}",
-        )
-    return (
-        curve,
-        place,
+            f"{top.gain_bits:.4f} bits (s.e. {top.error_bits:.4f}). {how}"
+        )  # fmt: skip
+    return curve, place, (
         f"Held-out records prefer {named}: {top.gain_bits:.4f} bits of Y (s.e. {top.error_bits:.4f}), where the table says "
-        f"{bits(run.iyz):.4f} at I(X;Z) = {bits(run.ixz):.4f} bits (run {best[place].row}). {how}",
-    )
+        f"{bits(run.iyz):.4f} at I(X;Z) = {bits(run.ixz):.4f} bits (run {row}). {how}"
+    )  # fmt: skip
 
 
-def _within(
-    frontier: Frontier, best: list[BestAnswer], written: Notation, rng: int, max_iyz: float | None
-) -> tuple[tuple[HeldOut, ...], int | None, str]:
-    """The curve of a funnel's leakage, the place of the boldest within the cap, if there is one, and a sentence."""
-    parts = list(zip(*_measured(frontier, best, rng, lambda W, _rest, part: relevance(W, part)), strict=True))
+def _within(frontier: Frontier, best: list[BestAnswer], written: Notation, rng: int, max_iyz: float | None) -> Chosen:
+    """The boldest whose leakage is within the cap, if there is one; the curve is a funnel's leakage."""
+    parts = zip(*_measured(frontier, best, rng, lambda W, _rest, part: relevance(W, part)), strict=True)
     found = [interval_of(list(one), TWO_SIDED) for one in parts]
-    reach = [one.high - one.corrected for one in found]
     z = NormalDist().inv_cdf(0.5 + 0.5 * TWO_SIDED)
     curve = tuple(
-        HeldOut(answer.run.parameter, bits(one.corrected), bits(wide / z))
-        for answer, one, wide in zip(best, found, reach, strict=True)
+        HeldOut(answer.run.parameter, bits(one.corrected), bits((one.high - one.corrected) / z))
+        for answer, one in zip(best, found, strict=True)
     )
     how = f"Held out: {PARTS} parts of the {frontier.joint.records:,} records in turn, encoders from the others; without its bias."
     if max_iyz is None:
-        return (
-            curve,
-            None,
-            f"What held-out records say of the leakage at each {written.symbol} is the curve; say max_iyz to choose. {how}",
-        )
+        said = f"What held-out records say of the leakage at each {written.symbol} is the curve; say max_iyz to choose. {how}"
+        return curve, None, said
     cap, place = f"{bits(max_iyz):.4g} bits", None
     for at in np.argsort([answer.run.ixz for answer in best], kind="stable"):
         if found[at].high > max_iyz:
@@ -272,18 +253,15 @@ def _within(
         place = int(at)
     if place is None:
         least = min(bits(one.high) for one in found)
-        return (
-            curve,
-            None,
-            f"No parameter is within {cap} on held-out records: the least that they show of one is {least:.4g}. {how}",
+        said = (
+            f"No parameter is within {cap} on held-out records: the least that they show of one is {least:.4g}. {how}"
         )
-    run = best[place].run
-    return (
-        curve,
-        place,
+        return curve, None, said
+    row, run, _ = best[place]
+    return curve, place, (
         f"Held-out records show at most {bits(found[place].high):.4g} <= {cap} at {written.symbol} = {written.of(run.parameter):.4g}, the "
-        f"boldest, where the table says {bits(run.iyz):.4g} at I(X;Z) = {bits(run.ixz):.4f} bits (run {best[place].row}). {how}",
-    )
+        f"boldest, where the table says {bits(run.iyz):.4g} at I(X;Z) = {bits(run.ixz):.4f} bits (run {row}). {how}"
+    )  # fmt: skip
 
 
 def _measured(frontier: Frontier, best: list[BestAnswer], rng: int, of: Any) -> list[list[Any]]:

@@ -6,9 +6,9 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -44,7 +44,7 @@ from ..storage.store import Store, read_manifest
 from ..task_problem import TASK_GRID, TASKS, family_on
 from .engine import CHUNK_SECONDS, Engine, Ledger, StoreLedger, completed, finished_indices, manifest_of, opened
 from .grid import default_grid
-from .plan import ChunkResult, ParameterGrid, Plan, RootSeed
+from .plan import ChunkResult, ParameterGrid, Plan
 from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar, working
 
 __all__ = ["SweepProgress", "sweep"]
@@ -130,25 +130,11 @@ def sweep(
     of_tasks = is_task(record) if record is not None or parameters is None else has_roles(joint)
     joint = as_joint(joint, tasks=of_tasks)
     joint = joint if sample == "table" else sampled(joint, sample)
-    if is_task(record):
-        family = family_on(joint, family)
-        parameters = TASK_GRID if parameters is None else parameters
-    if parameters is None:
-        points = record_for_grid(family).points if points is None else whole_number("points", points)
-        assert points is not None  # every family with a parameter has a number of points
-        with working("range of the grid") if progress is True else nullcontext() as tell:
-            parameters = default_grid(joint, family, points, tell)
-        notation = "gamma"
-    values = numbers("parameters", parameters)
-    if points is not None and (points := whole_number("points", points)) < values.size:
-        raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
     chunk_seconds = positive_number("chunk_seconds", chunk_seconds)
-    if notation != "gamma":
-        values = _in_gamma(family, values, notation)
-    grid = ParameterGrid(family, values.tolist(), points)
+    if not isinstance(progress, bool):
+        check_callable("progress", progress)
+    grid = _grid(joint, family, parameters, points, notation, progress is True)
     problems = list(grid.problems.values())
-    for problem in problems:
-        check_problem(problem)
     as_joint(joint, tasks=is_task(problems[0]))
     letters = int(joint.support()[0].sum())
     options = RunOptions(clusters, starts, None, max_iter, tol, default_init(problems[0]) if init is None else init)
@@ -173,10 +159,10 @@ def sweep(
         workers = stack.enter_context(opened(executor, engine))
         ledger = Ledger(plan, grid)
         if store is not None:
-            opened_store = Store(store, manifest_of(plan, grid), plan.support, workers.name)
-            ledger = StoreLedger(stack.enter_context(opened_store), plan, grid)
+            there = stack.enter_context(Store(store, manifest_of(plan, grid), plan.support))
+            ledger = StoreLedger(there, plan, grid)
         stack.enter_context(one_blas_thread())
-        callback = stack.enter_context(_callback(progress, grid.total))
+        callback = stack.enter_context(bar(grid.total)) if progress is True else progress or None
         complete = True
         try:
             _run(plan, grid, ledger, workers, callback, chunk_seconds)
@@ -185,13 +171,41 @@ def sweep(
         return ledger.frontier(complete)
 
 
-def _seed(store: str | os.PathLike[str] | None, rng: Seed) -> RootSeed:
+def _seed(store: str | os.PathLike[str] | None, rng: Seed) -> np.random.SeedSequence:
     """The seed that was given; without one, that of a store which is there already, else a new one."""
     if store is None or rng is not None or not path_of("store", store).exists():
-        return RootSeed.of(seed_sequence(rng))
+        return seed_sequence(rng)
     manifest, _ = read_manifest(store)
-    entropy = manifest["seed"]
-    return RootSeed(tuple(entropy) if isinstance(entropy, list) else entropy, tuple(manifest["spawn_key"]))
+    return np.random.SeedSequence(manifest["seed"], spawn_key=manifest["spawn_key"])
+
+
+def _grid(
+    joint: Joint,
+    family: ProblemFamily,
+    parameters: Sequence[float] | Array | None,
+    points: int | None,
+    notation: str,
+    show: bool,
+) -> ParameterGrid:
+    """The parameters as gammas or betas of the family, with their problems; those of the default grid, if none are given."""
+    if is_task(record_of(family)):
+        family = family_on(joint, family)
+        parameters = TASK_GRID if parameters is None else parameters
+    if parameters is None:
+        points = record_for_grid(family).points if points is None else whole_number("points", points)
+        assert points is not None  # every family with a parameter has a number of points
+        with working("range of the grid") if show else nullcontext() as tell:
+            parameters = default_grid(joint, family, points, tell)
+        notation = "gamma"
+    values = numbers("parameters", parameters)
+    if points is not None and (points := whole_number("points", points)) < values.size:
+        raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
+    if notation != "gamma":
+        values = _in_gamma(family, values, notation)
+    grid = ParameterGrid(family, values.tolist(), points)
+    for problem in grid.problems.values():
+        check_problem(problem)
+    return grid
 
 
 def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
@@ -224,7 +238,7 @@ def _run(
             units,
             seconds=chunk_seconds,
             begin=ledger.begin,
-            lowest=ledger.tally.lowest,
+            lowest=ledger.lowest,
             waiting=None if reporter is None else reporter.wait,
         )
         with closing(chunks):
@@ -232,28 +246,28 @@ def _run(
                 ledger.record(number, result)
                 if reporter is not None:
                     reporter.report(result)
-        indices = grid.refined(ledger.tally.plane_of, ledger.tally.bounds, plan.gap)
+        indices = grid.refined(ledger.best, ledger.bounds, plan.gap)
 
 
 class ProgressReporter:
     """Calls the callback: after every parameter that is finished, and every `BETWEEN` runs in between; a bar after every chunk."""
 
     def __init__(self, callback: ProgressCallback, plan: Plan, grid: ParameterGrid, ledger: Ledger) -> None:
-        self.callback, self.plan, self.grid, self.tally = callback, plan, grid, ledger.tally
-        self.began, self.runs_before = time.perf_counter(), self.tally.runs
-        self.done = len(finished_indices(plan, grid, self.tally.runs_at))
-        self.runs_reported = self.tally.runs
+        self.callback, self.plan, self.grid, self.ledger = callback, plan, grid, ledger
+        self.began, self.runs_before = time.perf_counter(), len(ledger.done)
+        self.done = len(finished_indices(plan, grid, ledger.runs_at))
+        self.runs_reported = self.runs_before
 
     def report(self, result: ChunkResult) -> None:
         """After a chunk was recorded."""
         indices = list(dict.fromkeys(one.index for one in result.records))
-        ended = [index for index in indices if self.tally.runs_at[index] == self.plan.runs_per_parameter]
+        ended = [index for index in indices if self.ledger.runs_at[index] == self.plan.runs_per_parameter]
         for index in ended:
             self.done += 1
             self._call(index)
-        overdue = isinstance(self.callback, Bar) or self.tally.runs - self.runs_reported >= BETWEEN
+        overdue = isinstance(self.callback, Bar) or len(self.ledger.done) - self.runs_reported >= BETWEEN
         if indices and not ended and overdue:
-            self._call(result.records[-1].index)
+            self._call(indices[-1])
 
     def wait(self) -> None:
         """While no chunk ends."""
@@ -261,35 +275,21 @@ class ProgressReporter:
             self.callback.wait(self.done, self.grid.total, time.perf_counter() - self.began)
 
     def _call(self, index: int) -> None:
-        grid, tally = self.grid, self.tally
-        self.runs_reported = tally.runs
-        seconds = time.perf_counter() - self.began
+        runs, total, seconds = len(self.ledger.done), self.grid.total, time.perf_counter() - self.began
+        self.runs_reported = runs
         self.callback(
             SweepProgress(
                 done=self.done,
-                total=grid.total,
-                parameter=grid.values[index],
-                best_loss=tally.best(index).loss,
-                converged=tally.converged,
-                runs=tally.runs,
-                total_runs=grid.total * self.plan.runs_per_parameter,
+                total=total,
+                parameter=self.grid.values[index],
+                best_loss=self.ledger.best(index).loss,
+                converged=self.ledger.converged,
+                runs=runs,
+                total_runs=total * self.plan.runs_per_parameter,
                 seconds=seconds,
-                rate=(tally.runs - self.runs_before) / max(seconds, 1e-9),
+                rate=(runs - self.runs_before) / max(seconds, 1e-9),
             )
         )
-
-
-@contextmanager
-def _callback(progress: bool | ProgressCallback, total: int) -> Iterator[ProgressCallback | None]:
-    """The user's callback, a bar, or nothing."""
-    if progress is False:
-        yield None
-    elif progress is True:
-        with bar(total) as shown:
-            yield shown
-    else:
-        check_callable("progress", progress)
-        yield progress
 
 
 def resume(

@@ -10,7 +10,7 @@ It is a line in eps: what is proven at one cap holds at every other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -227,27 +227,31 @@ def within(support: Support, W: Array, eps: float, private: Array) -> Array:
     That release is a cluster which is independent of X, or perfect privacy, which may be the better one by itself: of equal ones the first
     counts, which has fewer clusters. Perfect privacy is within every cap, whatever rounding makes of its 0.
     """
-    if plane_point(support.joint, support.lift(W)).iyz <= eps:
+
+    def leaks(one: Array) -> float:
+        return plane_point(support.joint, support.lift(one)).iyz
+
+    if leaks(W) <= eps:
         found = [W, private]
     else:
-        nothing = np.ones((1, W.shape[1]))
-        found = [_shared(support, W, nothing, eps), _shared(support, W, private, eps), private]
+        others = np.ones((1, W.shape[1])), private
+        found = [*(time_shared(leaks, W, other, eps) for other in others), private]
     ixz = np.array([plane_point(support.joint, support.lift(one)).ixz for one in found])
     return found[int(np.flatnonzero(ixz >= ixz.max() - TIE)[0])]
 
 
-def _shared(support: Support, W: Array, other: Array, eps: float) -> Array:
-    """(w W, (1 - w) other), the other leaking nothing, for the largest w with I(Y;Z) <= eps; the other alone if rounding allows no w.
+def time_shared(leaks: Callable[[Array], float], W: Array, other: Array, cap: float) -> Array:
+    """(w W, (1 - w) other), the other leaking nothing, for the largest w that leaks at most the cap; the other alone if there is none.
 
-    I(Y;Z) = w I_W(Y;Z) + (1 - w) I_other(Y;Z).
+    What leaks, I(Y;Z) or I(S;Z), is linear in w: w I_W + (1 - w) I_other.
     """
     share, mixed = 1.0, W
-    # Of eight corrections the first meets the cap, a second makes up for rounding, and a cap that they all miss is below what I(Y;Z) can be
-    # computed to, about 1e-30 nats.
+    # Of eight corrections the first meets the cap, a second makes up for rounding, and a cap that they all miss is below what
+    # information can be computed to, about 1e-30 nats.
     for _ in range(8):
-        iyz = plane_point(support.joint, support.lift(mixed)).iyz
-        if iyz <= eps:
+        leaked = leaks(mixed)
+        if leaked <= cap:
             return mixed
-        share *= (eps / iyz) * (1.0 - 1e-12)
+        share *= (cap / leaked) * (1.0 - 1e-12)
         mixed = np.vstack([share * W, (1.0 - share) * other])
     return other
