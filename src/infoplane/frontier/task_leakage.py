@@ -28,7 +28,7 @@ from ..joint.task_joint import TaskJoint
 from ..posterior.task_form import TaskColumns, TaskForm
 from ..problem import as_joint
 from ..runtime.budget import Budget, Limits, Stopped, attended_alone
-from ..sampling.leakage import LeakageBound, leakage_bound
+from ..sampling.intervals import LeakageBound, leakage_bound
 from ..solution import Residuals, Run, Status, finished, proven
 from ..solvers.base import make_starts, seed_sequence
 from ..solvers.job import Job

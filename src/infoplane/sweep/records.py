@@ -37,8 +37,7 @@ from ..joint.tables import dense
 from ..problem import Notation, bottleneck, is_bottleneck
 from ..sampling.denoising import counts_of
 from ..sampling.held_out import HOW, PARTS, HeldOut, curve_of, gain_of, parts_of, without_each_part
-from ..sampling.intervals import interval_of, relevance
-from ..sampling.leakage import checked_confidence
+from ..sampling.intervals import checked_confidence, interval_of, relevance
 from ..solution import Solution
 from .sweep import sweep
 
