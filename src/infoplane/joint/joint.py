@@ -486,7 +486,7 @@ class Joint(Immutable):
         """The joint that the records support: p~(y|x) of every letter pooled with letters like it, as far as its records are few.
 
         (n_x / n) sum_z p(z|x) q_z(y),  p(z|x) ~ p(z) exp(sum_y n_xy log q_z(y)): the bottleneck's equation with beta = n_x for each letter
-        (`infoplane.sampling.mixture`). A table of up to 32 letters keeps them all, shrunk. If the records support no difference between
+        (`infoplane.sampling.denoising`). A table of up to 32 letters keeps them all, shrunk. If the records support no difference between
         letters, I(X;Y) is 0. `counts` and `records` stay, what ``smoothing`` added goes, and `denoising` says how it was made.
 
         Parameters

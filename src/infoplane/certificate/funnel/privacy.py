@@ -29,7 +29,7 @@ from ...joint.joint import Support, check_joint
 from ...posterior.programme import EQUAL, encoder_of, linear_programme, repaired
 from ...problem import MarkovLagrangian
 from ...runtime.budget import Budget, Stopped
-from ...sampling.leakage import LeakageBound, leakage_bound
+from ...sampling.intervals import LeakageBound, leakage_bound
 from ...solution import Residuals, Run, Solution, Status, finished
 from .generation import simple_rounding
 
