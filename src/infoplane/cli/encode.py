@@ -54,7 +54,7 @@ def encode(asked: Request) -> None:
       infoplane encode people.csv --columns job,age --numbers age --target income --clusters 8 --out encoded.parquet
       infoplane apply groups.json new.csv --out new_encoded.csv
     """
-    from ..table.bottleneck_encoder import BottleneckEncoder
+    from ..table.transformers import BottleneckEncoder
 
     table, columns, target = asked.table, asked.columns, asked.target
     for name in asked.numbers:

@@ -7,15 +7,12 @@ is inlined, and fetches them once.
 
 import math
 
-import numpy as np
-
 from ...information import Array
 from ...runtime.compiling import inlined, part
 from ..common import copy_row, regrouped
-from .cell_bound import MANY, Dual, Work, means
+from .cell_bound import Dual, Work, means
 
-SEEN = 1e-13  # letters with less mass than this under w do not count for the curvature
-STRIDE = 8  # and of the others, every so many-th
+SEEN = 1e-4  # letters with less mass than this under w do not count for the curvature: Newton's step is a little off, and any step is valid
 
 
 @part
@@ -45,30 +42,9 @@ def products(rows: Array, count: int, gamma: float, Q: Array) -> None:
             Q[k, j] = Q[j, k]
 
 
-@regrouped
-def variances(w: Array, T: Array, centre: float, found: Array) -> None:
-    """Add w (T - c)^2 / c, what each letter has of one y's variance over its mean."""
-    factor = 1.0 / max(centre, 1e-100)
-    for x in range(w.shape[0]):
-        found[x] += w[x] * (T[x] - centre) * (T[x] - centre) * factor
-
-
 @part
-def shares(work: Work, found: Array) -> float:
-    """Every letter's share of the variance of T under w, not normalised; returns the sum."""
-    for x in range(found.shape[0]):
-        found[x] = 0.0
-    for y in range(work.low.shape[0]):
-        variances(work.w, work.F[y], work.mean[y], found)
-    total = 0.0
-    for x in range(found.shape[0]):
-        total += found[x]
-    return total
-
-
-@part
-def few_rows(work: Work) -> int:
-    """Rows of sqrt(w) (F - mean), for the letters that w sees; returns how many."""
+def curvature(dual: Dual, work: Work) -> None:
+    """Q = Cov_w(F) / gamma, on letters that w sees; centred first, so that nothing cancels."""
     n, n_x = work.F.shape
     count = 0
     for x in range(n_x):
@@ -77,37 +53,6 @@ def few_rows(work: Work) -> int:
             for j in range(n):
                 work.rows[j, count] = root * (work.F[j, x] - work.mean[j])
             count += 1
-    return count
-
-
-@part
-def some_rows(work: Work) -> int:
-    """The same where there are many letters: those with a good share of the variance, and every `STRIDE`-th of the others, for all of them.
-
-    Newton's step is then a little off, and any step is valid.
-    """
-    n, n_x = work.F.shape
-    share, root, chosen = np.empty(n_x), np.empty(n_x), np.empty(n_x, dtype=np.int64)
-    # A letter counts by itself if it has more than 1/512 of the variance.
-    heavy = shares(work, share) / 512.0
-    count = 0
-    for x in range(n_x):
-        weight = work.w[x]
-        if share[x] <= heavy:
-            weight = STRIDE * weight if x % STRIDE == 0 else 0.0
-        if weight > SEEN:
-            chosen[count], root[count] = x, math.sqrt(weight)
-            count += 1
-    for j in range(n):
-        for i in range(count):
-            work.rows[j, i] = root[i] * (work.F[j, chosen[i]] - work.mean[j])
-    return count
-
-
-@part
-def curvature(dual: Dual, work: Work) -> None:
-    """Q = Cov_w(F) / gamma, on letters that w sees; centred first, so that nothing cancels."""
-    count = some_rows(work) if work.F.shape[1] >= MANY else few_rows(work)
     products(work.rows, count, dual.gamma, work.Q)
 
 

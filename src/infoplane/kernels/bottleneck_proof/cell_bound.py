@@ -29,7 +29,7 @@ from ...information import Array
 from ...runtime.compiling import part
 from ..common import UNIT, Flags, Integers, copy_row, exp, regrouped
 
-MANY = 200  # from so many letters on the ascent looks at some of them, and range reduction at moments
+MANY = 200  # from so many letters on range reduction looks at moments first
 THIN = 1e-100  # no box is thinner at zero: the logarithm of b_y stays moderate
 
 

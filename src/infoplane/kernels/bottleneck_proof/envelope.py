@@ -230,7 +230,7 @@ def tightened(work: Work, second: Second) -> tuple[bool, bool]:
     return True, sums_agree(second, work)
 
 
-@part
+@inlined
 def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, work: Work, second: Second) -> None:
     """The bound of box k, at least the inherited one of the box it was cut from; open below the target, else closed.
 
@@ -278,16 +278,6 @@ def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, wor
         push(boxes, k)
 
 
-@inlined
-def weigh_first(dual: Dual, boxes: Boxes, target: float, work: Work, second: Second) -> None:
-    """Weigh the box that all others come from, if that has not been done."""
-    root = boxes.counts[PLACES]
-    if root == 0:  # by its name: for the number 0 numba would compile `weigh` once more
-        boxes.counts[PLACES] = 1
-        boxes.levels[CLOSED] = target
-        weigh(dual, boxes, root, -math.inf, target, work, second)
-
-
 @entry
 def search(dual: Dual, boxes: Boxes, target: float, cuts: int) -> None:
     """Weigh the first box, if none has been, then cut open ones, lowest bound first.
@@ -295,15 +285,19 @@ def search(dual: Dual, boxes: Boxes, target: float, cuts: int) -> None:
     At most `cuts` of them, for which the arrays must have room; nothing is left to do once no box is open.
     """
     work, second = room(dual.T), second_room(dual.T)
-    weigh_first(dual, boxes, target, work, second)
-    for _ in range(cuts):
-        if boxes.counts[OPEN] == 0:
+    first = boxes.counts[PLACES] == 0
+    for _ in range(cuts + first):
+        k, other, bound, halves = 0, 0, -math.inf, 1
+        if boxes.counts[PLACES] == 0:
+            boxes.counts[PLACES] = 1
+            boxes.levels[CLOSED] = target
+        elif boxes.counts[OPEN] == 0:
             break
-        k, other, bound = halved(boxes)
-        if other < 0:
-            continue
-        weigh(dual, boxes, k, bound, target, work, second)
-        weigh(dual, boxes, other, bound, target, work, second)
+        else:
+            k, other, bound = halved(boxes)
+            halves = 2 if other >= 0 else 0
+        for half in range(halves):
+            weigh(dual, boxes, k if half == 0 else other, bound, target, work, second)
 
 
 @entry

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import entry, part
+from ...runtime.compiling import entry, inlined, part
 from ..common import EPS, Integers, copy_row
 from .recheck import BoxTrail, Levels, followed, leaves_out
 from .relaxation import (
@@ -356,7 +356,7 @@ def keep(search: PosteriorBoxes, work: BoxRoom, levels: Levels, bound: float) ->
     copy_row(work.q, search.guess[slot])
 
 
-@part
+@inlined
 def visit(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail, inherited: float) -> None:
     """Settle the cell in `work` and follow the trail; keep what holds of it, and look for a violation in it, if it is not done."""
     count_cell(search.tally)
@@ -383,18 +383,25 @@ def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
         np.empty(ROUNDS),
         np.empty(2, np.int64),
     )
-    if search.tally[CELLS] == 0:
-        work.l[:], work.b[:], work.q[:] = 0.0, 1.0, 1.0 / search.T.shape[0]
-        visit(search, work, trail, -np.inf)
-    last = search.tally[CELLS] + cells - 1
+    last = max(search.tally[CELLS], 1) + cells - 1
+    low, high, guess, sides = np.zeros(n), np.ones(n), np.full(n, 1.0 / n), 1
+    letter, t1, t2, bound = 0, 1.0, 1.0, -np.inf
     while True:
-        slot = next_cell(search.heap, search.key, search.tally, search.found, last)
-        if slot < 0:
-            return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
-        letter, bound = search.letter[slot], search.key[slot]
-        low, high, guess = search.low[slot].copy(), search.high[slot].copy(), search.guess[slot].copy()
-        t1, t2 = search.cut[slot, 0], search.cut[slot, 1]
-        for side in range(2):
+        if search.tally[CELLS] > 0:
+            slot = next_cell(search.heap, search.key, search.tally, search.found, last)
+            if slot < 0:
+                return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
+            copy_row(search.low[slot], low)
+            copy_row(search.high[slot], high)
+            copy_row(search.guess[slot], guess)
+            letter, t1, t2, bound, sides = (
+                search.letter[slot],
+                search.cut[slot, 0],
+                search.cut[slot, 1],
+                search.key[slot],
+                2,
+            )
+        for side in range(sides):
             copy_row(low, work.l)
             copy_row(high, work.b)
             copy_row(guess, work.q)

@@ -147,19 +147,6 @@ def descend(T: Array, lam: Array, beta: float, letters: Integers, q: Array) -> f
     return value
 
 
-@entry
-def descend_all(T: Array, lam: Array, beta: float, Q: Array) -> Array:
-    """Descend from every row of Q (k, |X|), each on the letters where it has mass, in place; returns the values of g reached."""
-    values = np.empty(Q.shape[0])
-    for row in range(Q.shape[0]):
-        letters = np.flatnonzero(Q[row])
-        q = Q[row][letters]
-        values[row] = descend(T, lam, beta, letters, q)
-        for i in range(letters.size):
-            Q[row, letters[i]] = q[i]
-    return values
-
-
 SHARES = (1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5)
 """Shares with which a letter is tried."""
 
@@ -190,8 +177,11 @@ def best_addition(T: Array, lam: Array, beta: float, letters: Integers, q: Array
 
 
 @entry
-def grow_all(T: Array, lam: Array, beta: float, most: int, Q: Array) -> Array:
-    """Grow every row of Q (k, |X|) to at most so many letters, in place, while g falls; the values reached."""
+def descend_all(T: Array, lam: Array, beta: float, most: int, Q: Array) -> Array:
+    """Descend from every row of Q (k, |X|) on the letters where it has mass, in place; returns the values of g reached.
+
+    While there are fewer than `most` letters and g falls, one more is added.
+    """
     values = np.empty(Q.shape[0])
     for row in range(Q.shape[0]):
         letters = np.flatnonzero(Q[row])
