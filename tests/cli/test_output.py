@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from infoplane.cli.output import TextTable, note, print_table, say, write_csv
+from infoplane.cli.output import TextTable, note, print_table, say, write_table
 from infoplane.storage.files import to_json
 
 FRONTIER = ("frontier", "paper_uniform", "--solver", "drs", "--starts", "2", "--grid", "0.1:0.5:3")
@@ -114,8 +114,8 @@ def test_formulas_are_escaped_if_asked_for(run, tmp_path):
 
 def test_numbers_and_plain_labels_are_not_spoken_of(tmp_path, capsys):
     frame = pd.DataFrame({"x": ["a", "-5", None], "n": [-1.0, 2.0, 3.0]}, index=pd.Index([1, 2, 3], name="run"))
-    write_csv(frame.reset_index(), tmp_path / "f.csv")
-    assert capsys.readouterr().err == ""
+    write_table(frame.reset_index(), tmp_path / "f.csv")
+    assert capsys.readouterr().err == f"wrote {tmp_path / 'f.csv'}\n"
     assert (tmp_path / "f.csv").read_text() == "run,x,n\n1,a,-1.0\n2,-5,2.0\n3,,3.0\n"
 
 

@@ -18,7 +18,6 @@ from ..formatting import counted, label_text
 from ..frontier.leakage import ConfidentFunnel
 from ..frontier.release import Release, release_mechanism
 from ..information import NATS_PER_BIT, bits, mutual_information
-from ..joint.binning import BinRule
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..storage.files import check_regular
@@ -211,7 +210,7 @@ def check_roles(asked: Request) -> None:
         )
 
 
-def read_joint(asked: Request, bins: Mapping[str, BinRule], *ids: str | None) -> tuple[Any, Joint | TaskJoint]:
+def read_joint(asked: Request, bins: Mapping[str, Any], *ids: str | None) -> tuple[Any, Joint | TaskJoint]:
     """The rows of a table, and the joint of two sets of their columns; or of three, if some are to be kept."""
     columns, hide, keep = asked.columns, asked.hide, asked.keep
     for name in bins:
