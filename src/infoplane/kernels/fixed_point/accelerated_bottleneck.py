@@ -10,10 +10,10 @@ Newton's step is judged by L(W(u)) itself, before and after: along a curved vall
 `selfmap` says when a run has ended. One iteration of a run is
 
 1. `weights_of_logs`, `evaluate`, `displacement`   T(u), and J
-2. `_record`, `_is_over`                           a row of the trace; whether the run has ended
-3. `accepts`, or else `_restore`, `refuse`         is u kept?
+2. `ended`                                         a row of the trace; whether the run has ended
+3. `accepts`, or else `_step_back`                 is u kept?
 4. `_leave_out`                                    fewer clusters: those that have lost their mass, or are all but equal, are left out
-5. `_leap`                                         or the next point that the phase asks for
+5. `_newton`, `_leap`                              or Newton's point, or the next one that the phase asks for
 
 u is the point that is evaluated, u_old the last one that was kept, f = T(u) - u. After a kept point the run's phase decides:
 
@@ -51,8 +51,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import entry, inlined
-from ..common import RUNNING, Flags, Integers, copy_rows, exp, mark_dead
+from ...runtime.compiling import entry, inlined, part
+from ..common import LOSS, RUNNING, STATIONARITY, Flags, Integers, copy_rows, exp, mark_dead
 from .clusters import CHEAP, EQUAL, reduce, split_clusters
 from .extrapolation import FIRST_CAP, GROWTH, SLACK, anderson, newton, normalise, remember, shorten, squarem
 from .selfmap import (
@@ -63,6 +63,7 @@ from .selfmap import (
     WRITING,
     ChannelBlocks,
     MapSetting,
+    Scratch,
     add,
     conditional_entropy,
     copy,
@@ -72,7 +73,6 @@ from .selfmap import (
     lagrangian_of,
     logs_of_kept,
     lowest_residual,
-    record_iteration,
     weights_of_logs,
     work_for,
 )
@@ -111,24 +111,7 @@ class Control(Protocol):
 CONTROL = np.dtype([(name, np.int64 if kind is int else np.float64) for name, kind in Control.__annotations__.items()])
 
 
-def beginning(clusters: int, outcomes: int, splits: Integers) -> np.recarray:
-    """Records of runs that have not begun, with these numbers of clusters and of letters y; one row per entry of ``splits``."""
-    control = np.zeros(len(splits), dtype=CONTROL)
-    beginnings = {
-        "clusters": clusters,
-        "clusters_old": clusters,
-        "merge_at": STRIDE // 2,
-        "newton_at": min(clusters * outcomes, LIKELY) // 2,
-        "newton_wait": 1,
-        "splits": splits,
-    }
-    limits = {"J": np.inf, "norm": np.inf, "lowest": np.inf, "cap": FIRST_CAP, "gate": 1.0}
-    for name, value in {"phase": BASE, "origin": PLAIN, "check": FAR, **beginnings, **limits}.items():
-        control[name] = value
-    return control.view(np.recarray)
-
-
-@inlined
+@part
 def begin_again(run: Control, clusters: int, outcomes: int, iteration: int) -> None:
     """The run goes on from a new point with this number of clusters."""
     run.phase, run.origin, run.check = BASE, PLAIN, FAR
@@ -137,25 +120,21 @@ def begin_again(run: Control, clusters: int, outcomes: int, iteration: int) -> N
     run.J, run.norm, run.gate = np.inf, np.inf, 1.0
 
 
+def beginning(clusters: int, outcomes: int, splits: Integers) -> np.recarray:
+    """Records of runs that have not begun, with these numbers of clusters and of letters y; one row per entry of ``splits``."""
+    runs = np.zeros(len(splits), dtype=CONTROL).view(np.recarray)
+    begin_again(runs, clusters, outcomes, 0)
+    runs.splits, runs.merge_at, runs.newton_wait, runs.lowest, runs.cap = splits, STRIDE // 2, 1, np.inf, FIRST_CAP
+    return runs
+
+
 @inlined
 def mode_of(run: Control, one_block: bool, tol: float) -> int:
     """What the next evaluation does with W. Near the end, and where W is one block, it costs next to nothing to write it."""
     near = (
         one_block or run.lowest <= 1e4 * run.gate * tol
-    )  # from here on W is written at every evaluation, ready to be compared
+    )  # then W is written at every evaluation, ready to be compared
     return COMPARE if run.check == COMPARING else KEEP if run.check == WRITING or near else 0
-
-
-@inlined
-def not_stationary(run: Control, far: float) -> None:
-    """A comparison found max |W - map(W)| = far > tol: W is compared again only at a smaller lower bound."""
-    run.gate, run.check = min(run.gate, 0.7 * run.lowest / far), FAR
-
-
-@inlined
-def may_be_stationary(run: Control, tol: float) -> bool:
-    """Whether W is to be written or compared next."""
-    return run.check == WRITING or run.lowest <= run.gate * tol
 
 
 @inlined
@@ -190,10 +169,19 @@ def promote(run: Control, norm: float, iteration: int) -> None:
 
 
 @inlined
-def newton_is_due(run: Control, norm: float, iteration: int) -> bool:
-    """Whether Newton's step is worth its price: near the fixed point, and after others have tried for half as long."""
+def newton_is_due(run: Control, written: bool, norm: float, iteration: int) -> bool:
+    """Whether Newton's step is worth its price: W is ``written``, the fixed point near, and others have tried for half as long."""
     # Above a norm of 0.001 it may lead elsewhere: words in 20 clusters ended 1.5e-4 nats higher with 0.03.
-    return norm < 1e-3 and iteration >= run.newton_at and run.phase != PAIR
+    return written and norm < 1e-3 and iteration >= run.newton_at and run.phase != PAIR
+
+
+@inlined
+def may_be_stationary(run: Control, written: bool, tol: float) -> bool:
+    """Whether W is to be compared next, if it is ``written``, or else to be written."""
+    small = run.check == WRITING or run.lowest <= run.gate * tol
+    if small:
+        run.check, run.phase = COMPARING if written else WRITING, PAIR
+    return small
 
 
 class LeapState(NamedTuple):
@@ -219,34 +207,25 @@ def _loss(q_new: Array, A: Array, value: float, rho: Array, h_y: float) -> float
 
 
 @inlined
-def _accuracy(unknowns: int, lowest: float, tol: float) -> float:
-    """How far Newton's step lowers the residual: to the tolerance, but between a tenth and a hundredth; of few unknowns all the way."""
-    return 1e-8 if unknowns <= 40 else min(max(0.1 * tol / max(lowest, tol), 0.01), 0.1)
+def _step_back(
+    run: Control, state: LeapState, r: int, n_y: int, iteration: int, u_old: Array, f_old: Array, u: Array
+) -> bool:
+    """After a refusal the next point is T(u_old), or at first a shorter step of Newton's.
 
-
-@inlined
-def _record(row: Array, loss: float, far: float, run: Control) -> None:
-    """Fill one row of the trace; unless W was compared, with the lower bound of its residual."""
-    record_iteration(row, loss, far if run.check == COMPARING else run.lowest)
-
-
-@inlined
-def _is_over(run: Control, outcome: Integers, residuals: Array, r: int, far: float, tol: float) -> bool:
-    """Whether run r has ended, if W was compared; if it has not, W is compared again only at a smaller lower bound."""
-    if run.check != COMPARING:
+    Returns whether a merge was undone: then the point is in state.u, with the clusters of u_old.
+    """
+    if run.origin == NEWTON and run.shortened < SHORTER:
+        run.shortened += 1
+        shorten(u_old, u)
         return False
-    if ended(outcome, residuals, r, far, tol):
-        return True
-    not_stationary(run, far)
-    return False
-
-
-@inlined
-def _restore(state: LeapState, r: int, n_y: int) -> None:
-    """Undo a merge: the next point is T(u_old), with the clusters of u_old."""
-    run = state.control[r]
-    run.clusters = run.clusters_old
-    add(state.u_old[r], state.f_old[r], run.clusters * n_y, state.u[r])
+    undone = run.origin == FEWER
+    if undone:
+        run.clusters = run.clusters_old
+        add(state.u_old[r], state.f_old[r], run.clusters * n_y, state.u[r])
+    else:
+        add(u_old, f_old, u.size, u)
+    refuse(run, iteration)
+    return undone
 
 
 @inlined
@@ -260,6 +239,22 @@ def _leave_out(run: Control, q_new: Array, q: Array, looking: bool, keep: Flags,
         return -1
     run.clusters, run.clusters_old, run.phase = logs_of_kept(q_new, keep, u[r]), n, BASE
     return PLAIN if dead > 0 else FEWER
+
+
+@inlined
+def _newton(
+    run: Control, channel: ChannelBlocks, rho: Array, width: float, tol: float, W: Array, u: Array, q: Array, q_new: Array,
+    iteration: int, work: Scratch, new: Array,
+) -> int:  # fmt: skip
+    """Fill new with Newton's point; returns its origin, or -1 if there is none.
+
+    It lowers the residual to the tolerance, but between a tenth and a hundredth; of few unknowns all the way.
+    """
+    few = q.shape[0] * channel.n_y <= 40
+    accuracy = 1e-8 if few else min(max(0.1 * tol / max(run.lowest, tol), 0.01), 0.1)
+    run.products = newton(channel, rho, width, W, u, q, q_new, accuracy, work, new)
+    run.newton_at, run.shortened = iteration + max(run.products // 2, 5), 0
+    return NEWTON if run.products > 0 else -1
 
 
 @inlined
@@ -326,41 +321,34 @@ def _iterate(
         iteration, run.lowest = state.iterations[r], lowest_residual(q_new, q, channel.p_y)
         # Record, and stop.
         if trace.shape[2] > 0:
-            _record(trace[r, step], _loss(q_new, A, value, rho, setting.h_y), far, run)
+            trace[r, step, LOSS] = _loss(q_new, A, value, rho, setting.h_y)
+            trace[r, step, STATIONARITY] = far if run.check == COMPARING else run.lowest  # a lower bound
         step += 1
-        if _is_over(run, state.outcome, state.residuals, r, far, tol):
-            break
-        # Back to T(u_old), if u is refused.
+        if run.check == COMPARING:
+            if ended(state.outcome, state.residuals, r, far, tol):
+                break
+            run.gate, run.check = min(run.gate, 0.7 * run.lowest / far), FAR  # compared again only at a smaller bound
         if not accepts(run, J, norm):
-            if run.origin == NEWTON and run.shortened < SHORTER:
-                run.shortened += 1
-                shorten(u_old, u)
-                continue
-            changed = run.origin == FEWER
-            if changed:
-                _restore(state, r, channel.p_y.size)
-            add(u_old, f_old, size, u)
-            refuse(run, iteration)
+            changed = _step_back(run, state, r, channel.p_y.size, iteration, u_old, f_old, u)
             continue
-        # Else choose the next point.
+        # Choose the next point.
         promote(run, norm, iteration)
         looking, origin = iteration >= run.merge_at, PLAIN
-        if looking:  # what a merge must not exceed is the tighter bound, of the step that is made anyway
-            run.merge_at, J = iteration + STRIDE, _loss(q_new, A, value, rho, 0.0)
-        if may_be_stationary(run, tol):
-            run.check, run.phase = COMPARING if mode & KEEP else WRITING, PAIR
-        else:
+        due = newton_is_due(run, dense and mode & KEEP > 0, norm, iteration)
+        if (
+            looking or due
+        ):  # what a merge or Newton's step must not exceed is the tighter bound, of the step that is made anyway
+            J = _loss(q_new, A, value, rho, 0.0)
+        if looking:
+            run.merge_at = iteration + STRIDE
+        if not may_be_stationary(run, mode & KEEP > 0, tol):
             origin = _leave_out(run, q_new, q, looking, work.keep, state.u, r)
             changed = origin >= 0
             if changed:  # Newton's step has become cheaper
                 run.newton_at = min(run.newton_at, iteration + min(run.clusters * channel.n_y, LIKELY) // 2)
-            if not changed and dense and mode & KEEP and newton_is_due(run, norm, iteration):
-                accuracy = _accuracy(n * channel.n_y, run.lowest, tol)
-                run.products = newton(channel, rho, width, W, u, q, q_new, accuracy, work, new)
-                run.newton_at, run.shortened = iteration + max(run.products // 2, 5), 0
-                if run.products > 0:
-                    origin, J = NEWTON, _loss(q_new, A, value, rho, 0.0)
-            if not changed and origin != NEWTON:
+            elif due:
+                origin = _newton(run, channel, rho, width, tol, W, u, q, q_new, iteration, work, new)
+            if origin < 0:
                 origin = _leap(run, u, u_old, f, f_old, q_flat, state.D_F, state.D_G, r, new)
         # Go there; u is the last point that was kept.
         run.J, run.norm, run.origin = J, norm, origin

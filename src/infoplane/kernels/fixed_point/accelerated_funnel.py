@@ -17,7 +17,7 @@ LEAPED  the point is normalised, and its Lagrangian measured  FIRST from the poi
 
 SQUAREM's point is L0 + 2 a r + a^2 v, r = L1 - L0, v = (L2 - L1) - r, a = |r| / |v|, norms weighted by p(x) p(z|x). The tables of L0, L1
 and L2 take turns: ``base`` says which one is L0. The map needs W, so W is written at every evaluation, except while it is compared: of the
-states of `selfmap` only FAR and COMPARING occur. One iteration of a run is `_evaluate`, `record_iteration`, `ended`, `_what_follows` and,
+states of `selfmap` only FAR and COMPARING occur. One iteration of a run is `_evaluate`, `ended`, `_what_follows` and,
 between two cycles, `without_dead`.
 """
 
@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common import LOG_TINY, Integers, exp, fetch, regrouped, save
+from ..common import LOG_TINY, LOSS, STATIONARITY, Integers, exp, fetch, regrouped, save
 from .clusters import without_dead
 from .extrapolation import GROWTH, LONGEST, SLACK
 from .selfmap import (
@@ -41,7 +41,6 @@ from .selfmap import (
     ended,
     evaluate,
     lagrangian_of,
-    record_iteration,
     weights_of,
     work_for,
 )
@@ -167,7 +166,8 @@ def advance_funnel(
             else:
                 state.residuals[r, 2] = far
             if record:
-                record_iteration(trace[r, step], value_new if kept else value, state.residuals[r, 2])
+                trace[r, step, LOSS] = value_new if kept else value
+                trace[r, step, STATIONARITY] = state.residuals[r, 2]
             if check == COMPARING:
                 if ended(state.outcome, state.residuals, r, far, tol):
                     break

@@ -5,16 +5,15 @@ p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)]),  p(z) = sum p(z|x) p(
 One iteration of a run is
 
 1. `weights_of`, `evaluate`   q' from q; with W what the run's check asks for (`_mode`)
-2. `record_iteration`         a row of the trace
-3. `ended`, `after`           if W was compared, whether the run has ended; else the next check
-4. `without_dead`             clusters that have lost their mass are left out
+2. `ended`                    a row of the trace; if W was compared, whether the run has ended; else the next check
+3. `without_dead`             clusters that have lost their mass are left out
 """
 
 from typing import NamedTuple
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common import Integers, copy_blocks, fetch, save
+from ..common import LOSS, STATIONARITY, Integers, copy_blocks, fetch, save
 from .clusters import without_dead
 from .selfmap import (
     COMPARE,
@@ -24,11 +23,10 @@ from .selfmap import (
     WRITING,
     ChannelBlocks,
     MapSetting,
-    after,
     conditional_entropy,
     ended,
     evaluate,
-    record_iteration,
+    lowest_residual,
     weights_of,
     work_for,
 )
@@ -82,13 +80,14 @@ def advance_blahut_arimoto(
             state.iterations[r] += 1
             if record:
                 loss = rho[0] * h_z + rho[1] * h_zx + rho[2] * (h_zy - setting.h_y)
-                record_iteration(trace[r, step], loss, far)
+                trace[r, step, LOSS], trace[r, step, STATIONARITY] = loss, far
                 h_zx = conditional_entropy(A, q_new, on_W, value, inner)
             if check == COMPARING and ended(state.outcome, state.residuals, r, far, setting.tol):
                 if record:  # W stays the one that was compared
                     copy_blocks(W_before, W)
                 break
-            check = after(check, q_new, q, channel.p_y, setting.tol)
+            near = check != WRITING and lowest_residual(q_new, q, channel.p_y) <= setting.tol
+            check = COMPARING if check == WRITING else WRITING if near else FAR
             q, q_new = q_new, q
             n = without_dead(q, W, L, work.keep)
             if n < q.shape[0]:

@@ -36,12 +36,11 @@ from ...information import Array
 from ...runtime.compiling import entry, inlined, part
 from ..common import (
     LOG_TINY,
-    LOSS,
-    STATIONARITY,
     STATIONARY,
     TINY,
     Flags,
     Integers,
+    copy_rows,
     exp,
     fetch,
     floored_log,
@@ -91,7 +90,6 @@ class Scratch(NamedTuple):
     top: Array  # (BLOCK,)
     total: Array  # (BLOCK,)
     mass: Array  # (|Z|,)
-    t_x: Array  # (|Y|, BLOCK)        p(x, y) over the normalisers
     part_q: Array  # (|Z|, |Y|)
     A_yz: Array  # (|Y|, |Z|) if sparse
     q_yz: Array  # (|Y|, |Z|) if sparse
@@ -109,7 +107,6 @@ def work_for(channel: ChannelBlocks, clusters: int) -> Scratch:
         np.empty(width),
         np.empty(width),
         np.empty(clusters),
-        np.empty((n_y, width)),
         np.empty((clusters, n_y)),
         np.empty((sparse, clusters)),
         np.empty((sparse, clusters)),
@@ -202,31 +199,6 @@ def lagrangian_of(q: Array, rho: Array, h_zx: float, h_y: float) -> float:
 
 
 @inlined
-def _exponentials(S: Array, top: Array, total: Array, c: int, on_W: float, L_new: Array) -> None:
-    """Fill top with the largest score of every letter x, S with exp(S - top), total with its sum over z; L_new with S - top, if needed."""
-    n_z, width = S.shape
-    for i in range(width):
-        top[i], total[i] = S[0, i], 0.0
-    for z in range(1, n_z, 2):
-        w = min(z + 1, n_z - 1)
-        for i in range(width):
-            top[i] = max(top[i], max(S[z, i], S[w, i]))
-    if on_W != 0.0:
-        for z in range(n_z):
-            for i in range(width):
-                L_new[c, z, i] = S[z, i] - top[i]
-    for z in range(0, n_z - 1, 2):
-        for i in range(width):
-            e, f = exp(S[z, i] - top[i]), exp(S[z + 1, i] - top[i])
-            S[z, i], S[z + 1, i] = e, f
-            total[i] += e + f
-    if n_z % 2 == 1:
-        for i in range(width):
-            S[n_z - 1, i] = exp(S[n_z - 1, i] - top[i])
-            total[i] += S[n_z - 1, i]
-
-
-@inlined
 def _hand_over(S: Array, total: Array, W: Array, c: int, mode: int) -> float:
     """What `mode` says, with W' = S total and block c of W; returns max |W' - W|, 0 unless compared."""
     far = 0.0
@@ -241,46 +213,50 @@ def _hand_over(S: Array, total: Array, W: Array, c: int, mode: int) -> float:
 
 
 @regrouped
-def _evaluate_block(
-    A: Array, t: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, q: Array, S: Array,
-    top: Array, total: Array, t_x: Array, part_q: Array, blas: bool,
-) -> tuple[float, float, float]:  # fmt: skip
-    """Add to q what the letters x of block c contribute; returns what they contribute to each result of `evaluate`.
+def _normalise(
+    S: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, top: Array, total: Array
+) -> tuple[float, float, float]:
+    """Make p(x) W' of the scores S of block c, but for on_W L; returns what its letters x contribute to each result of `evaluate`.
 
     Arrays are passed one by one: a tuple of them would be taken apart, and each reference counted, at every call.
     """
-    n_z, width = A.shape[0], p_x.size
+    n_z, width = S.shape
     value, inner, far = 0.0, 0.0, 0.0
-    _scores(A, t, S, blas)
     if on_W != 0.0:
         for z in range(n_z):
             for i in range(width):
                 S[z, i] += on_W * L[c, z, i]
-    _exponentials(S, top, total, c, on_W, L_new)
+        copy_rows(S, L_new[c])
     for i in range(width):
-        log_total = log(total[i])
-        value += p_x[i] * (top[i] + log_total)
-        top[i] = log_total
+        top[i], total[i] = S[0, i], 0.0
+    for z in range(1, n_z, 2):  # two clusters at a time, so that what letters share is loaded half as often
+        w = min(z + 1, n_z - 1)
+        for i in range(width):
+            top[i] = max(top[i], max(S[z, i], S[w, i]))
+    for z in range(0, n_z - 1, 2):
+        for i in range(width):
+            S[z, i], S[z + 1, i] = exp(S[z, i] - top[i]), exp(S[z + 1, i] - top[i])
+            total[i] += S[z, i] + S[z + 1, i]
+    for z in range(n_z - n_z % 2, n_z):
+        for i in range(width):
+            S[z, i] = exp(S[z, i] - top[i])
+            total[i] += S[z, i]
+    for i in range(width):
+        top[i] += log(total[i])
+        value += p_x[i] * top[i]
         total[i] = 1.0 / total[i] if p_x[i] > 0.0 else 0.0  # W = 0 on padding
     if mode != 0:
         far = _hand_over(S, total, W, c, mode)
     for i in range(width):
         total[i] *= p_x[i]
+    for z in range(n_z):
+        for i in range(width):
+            S[z, i] *= total[i]
     if on_W != 0.0:
         for z in range(n_z):
             for i in range(width):
                 L_new[c, z, i] = max(L_new[c, z, i] - top[i], LOG_TINY)
-                inner += S[z, i] * total[i] * L_new[c, z, i]
-    if n_z < t.shape[0]:
-        for z in range(n_z):
-            for i in range(width):
-                S[z, i] *= total[i]
-        _add_marginals(S, t, q, part_q, blas)
-    else:
-        for y in range(t.shape[0]):
-            for i in range(width):
-                t_x[y, i] = t[y, i] * total[i]
-        _add_marginals(S, t_x, q, part_q, blas)
+                inner += S[z, i] * L_new[c, z, i]
     return value, inner, far
 
 
@@ -292,89 +268,40 @@ def clear(table: Array) -> None:
             table[z, y] = 0.0
 
 
-@inlined
-def _scores_of_letter(channel: ChannelBlocks, x: int, A_yz: Array, on_W: float, L: Array, s: Array) -> None:
-    """Fill s with the scores of one letter x, from the letters y that it meets."""
-    c, i = x // channel.p_x.shape[1], x % channel.p_x.shape[1]
-    for z in range(s.size):
-        s[z] = 0.0
-    for k in range(channel.rows[x], channel.rows[x + 1]):
-        a, share = A_yz[channel.letters[k]], channel.shares[k]
-        for z in range(s.size):
-            s[z] += share * a[z]
-    if on_W != 0.0:
-        for z in range(s.size):
-            s[z] += on_W * L[c, z, i]
-
-
-@inlined
-def _normalise_letter(s: Array, c: int, i: int, on_W: float, L_new: Array) -> tuple[float, float]:
-    """Make W' of the scores s of a letter, and L_new = s - top, top the largest, if needed; returns top and log sum_z exp(s - top)."""
-    top, total = s[0], 0.0
-    for z in range(1, s.size):
-        top = max(top, s[z])
-    if on_W != 0.0:
-        for z in range(s.size):
-            L_new[c, z, i] = s[z] - top
-    for z in range(s.size):
-        s[z] = exp(s[z] - top)
-        total += s[z]
-    for z in range(s.size):
-        s[z] /= total
-    return top, log(total)
-
-
-@inlined
-def _hand_over_letter(s: Array, W: Array, c: int, i: int, mode: int) -> float:
-    """As `_hand_over`, with W' = s."""
-    far = 0.0
-    for z in range(s.size):
-        far = max(far, abs(s[z] - W[c, z, i]))
-        if mode & KEEP:
-            W[c, z, i] = s[z]
-    return far
-
-
-@inlined
-def _add_letter(channel: ChannelBlocks, x: int, s: Array, q_yz: Array) -> None:
-    """Add p(x, y) W'[z, x] to q(z, y), for the letters y that x meets; s = p(x) W'[., x]."""
-    for k in range(channel.rows[x], channel.rows[x + 1]):
-        m, share = q_yz[channel.letters[k]], channel.shares[k]
-        for z in range(s.size):
-            m[z] += share * s[z]
+@part
+def turn(table: Array, out: Array) -> None:
+    """Fill out with the transpose of a table; either may have more clusters than the other."""
+    for row in range(min(table.shape[0], out.shape[1])):
+        for column in range(min(table.shape[1], out.shape[0])):
+            out[column, row] = table[row, column]
 
 
 @regrouped
-def _evaluate_sparse(
-    channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
-) -> tuple[float, float, float]:
-    """`evaluate` for a sparse channel, one letter x at a time over the letters y that it meets; loops run over z."""
-    n_z, width = A.shape[0], channel.p_x.shape[1]
-    A_yz, q_yz, s = work.A_yz, work.q_yz, work.part_q[:, 0].copy()
-    value, inner, far = 0.0, 0.0, 0.0
-    for y in range(A.shape[1]):
-        for z in range(n_z):
-            A_yz[y, z] = A[z, y]
-            q_yz[y, z] = 0.0
-    for x in range(channel.rows.shape[0] - 1):
-        c, i = x // width, x % width
-        p_x = channel.p_x[c, i]
-        _scores_of_letter(channel, x, A_yz, on_W, L, s)
-        top, log_total = _normalise_letter(s, c, i, on_W, L_new)
-        value += p_x * (top + log_total)
-        if mode != 0:
-            far = max(far, _hand_over_letter(s, W, c, i, mode))
-        for z in range(n_z):
-            s[z] *= p_x
-        if on_W != 0.0:
-            for z in range(n_z):
-                L_new[c, z, i] = max(L_new[c, z, i] - log_total, LOG_TINY)
-                inner += s[z] * L_new[c, z, i]
-        _add_letter(channel, x, s, q_yz)
-    for z in range(n_z):
-        for y in range(A.shape[1]):
-            q[z, y] = q_yz[y, z]
-    return value, inner, far
+def _sparse_scores(channel: ChannelBlocks, c: int, A_yz: Array, S: Array) -> None:
+    """`_scores` of block c, one letter x at a time over the letters y that it meets; loops run over z."""
+    s, width = np.empty(S.shape[0]), S.shape[1]
+    for x in range(c * width, min((c + 1) * width, channel.rows.shape[0] - 1)):
+        for z in range(s.size):
+            s[z] = 0.0
+        for k in range(channel.rows[x], channel.rows[x + 1]):
+            a, share = A_yz[channel.letters[k]], channel.shares[k]
+            for z in range(s.size):
+                s[z] += share * a[z]
+        for z in range(s.size):
+            S[z, x - c * width] = s[z]
+
+
+@regrouped
+def _add_sparse_marginals(channel: ChannelBlocks, c: int, S: Array, q_yz: Array) -> None:
+    """`_add_marginals` of block c, to q' with y first."""
+    s, width = np.empty(S.shape[0]), S.shape[1]
+    for x in range(c * width, min((c + 1) * width, channel.rows.shape[0] - 1)):
+        for z in range(s.size):
+            s[z] = S[z, x - c * width]
+        for k in range(channel.rows[x], channel.rows[x + 1]):
+            m, share = q_yz[channel.letters[k]], channel.shares[k]
+            for z in range(s.size):
+                m[z] += share * s[z]
 
 
 @inlined
@@ -385,19 +312,28 @@ def evaluate(
 
     Returns sum_x p(x) log sum_z exp(score); sum p(x) W' log W' (0 if on_W is); and max |W' - W| (0 unless compared).
     """
-    if channel.letters.shape[0] > 0:
-        return _evaluate_sparse(channel, A, on_W, L, L_new, W, mode, q, work)
-    T, p_x, blas = channel.T, channel.p_x, channel.blas and A.shape[0] >= BLAS_CLUSTERS
-    S, part_q, top, total, t_x = work.S[: A.shape[0]], work.part_q[: A.shape[0]], work.top, work.total, work.t_x
+    sparse, blas = channel.letters.shape[0] > 0, channel.blas and A.shape[0] >= BLAS_CLUSTERS
+    S, part_q, A_yz, q_yz = work.S[: A.shape[0]], work.part_q[: A.shape[0]], work.A_yz, work.q_yz
     sum_value, sum_inner, farthest = 0.0, 0.0, 0.0
     clear(q)
-    for c in range(p_x.shape[0]):
-        value, inner, far = _evaluate_block(
-            A, T[c], p_x[c], on_W, L, L_new, W, c, mode, q, S, top, total, t_x, part_q, blas
-        )
+    if sparse:
+        turn(A, A_yz)
+        clear(q_yz)
+    for c in range(channel.p_x.shape[0]):
+        if sparse:
+            _sparse_scores(channel, c, A_yz, S)
+        else:
+            _scores(A, channel.T[c], S, blas)
+        value, inner, far = _normalise(S, channel.p_x[c], on_W, L, L_new, W, c, mode, work.top, work.total)
+        if sparse:
+            _add_sparse_marginals(channel, c, S, q_yz)
+        else:
+            _add_marginals(S, channel.T[c], q, part_q, blas)
         sum_value += value
         sum_inner += inner
         farthest = max(farthest, far)
+    if sparse:
+        turn(q_yz, q)
     return sum_value, sum_inner, farthest
 
 
@@ -505,16 +441,6 @@ def logs_of_kept(q: Array, keep: Flags, out: Array) -> int:
 FAR, WRITING, COMPARING = range(3)
 
 
-@part
-def settled(q_new: Array, q: Array, p_y: Array, tol: float) -> bool:
-    """Whether max |q' - q| / p(y) is within tol."""
-    for z in range(q.shape[0]):
-        for y in range(q.shape[1]):
-            if abs(q_new[z, y] - q[z, y]) > tol * p_y[y]:
-                return False
-    return True
-
-
 @regrouped
 def lowest_residual(q_new: Array, q: Array, p_y: Array) -> float:
     """Max |q' - q| / p(y), which is at most max |W' - W|."""
@@ -526,26 +452,12 @@ def lowest_residual(q_new: Array, q: Array, p_y: Array) -> float:
 
 
 @inlined
-def after(check: int, q_new: Array, q: Array, p_y: Array, tol: float) -> int:
-    """The next check of a run that writes W only when it must, as in the table above."""
-    if check == WRITING:
-        return COMPARING
-    return WRITING if settled(q_new, q, p_y, tol) else FAR
-
-
-@inlined
 def ended(outcome: Integers, residuals: Array, r: int, far: float, tol: float) -> bool:
     """Note that W of run r was compared, max |W - map(W)| = far; returns whether the run has ended there."""
     residuals[r, 2] = far
     if far <= tol:
         outcome[r] = STATIONARY
     return far <= tol
-
-
-@inlined
-def record_iteration(row: Array, loss: float, far: float) -> None:
-    """Fill one row of a trace."""
-    row[LOSS], row[STATIONARITY] = loss, far
 
 
 @entry
