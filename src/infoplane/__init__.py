@@ -59,9 +59,8 @@ from .solvers.proofs import Columns, Envelope, TaskProof
 from .solvers.registry import SOLVERS, register
 from .solvers.root_tracking import RootTracking
 from .solvers.splitting.block import Block
-from .solvers.splitting.iterates import Standing, iterates
 from .solvers.splitting.pair import PairSolution, douglas_rachford
-from .solvers.splitting.solver import DouglasRachford, ThreeBlockADMM
+from .solvers.splitting.solver import DouglasRachford, Standing, ThreeBlockADMM, iterates
 from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_threshold
 from .solvers.tasks.multi_one import Multi1
 from .solvers.tasks.task_map import TaskMap
