@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 
 import infoplane as ip
 from infoplane.information import NATS_PER_BIT, bits, mutual_information, plane_point
-from infoplane.sampling.leakage import bound_of
+from infoplane.sampling.intervals import bound_of
 from page import write_block
 
 SIZES, CAPS = (1_000, 10_000, 100_000), (0.005, 0.01, 0.05)

@@ -22,9 +22,8 @@ import infoplane as ip
 from infoplane.joint.grouping import grouped
 from infoplane.joint.joint import Support
 from infoplane.sampling import denoising
-from infoplane.sampling.denoising import LADDER, fit
+from infoplane.sampling.denoising import LADDER, DistinctRows, concentrated, fit, overall, shrunk
 from infoplane.sampling.held_out import parts_of
-from infoplane.sampling.mixture import DistinctRows, concentrated, overall, shrunk
 from joints import DATA
 from page import write_block, write_records
 

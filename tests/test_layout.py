@@ -56,7 +56,7 @@ ALLOWED = {
     ("table.compare_releases", "storage"): "a release may be named by the file of its mechanism",
     ("frontier.frontier", "systems"): "Frontier.place puts systems beside it",
     ("frontier.frontier", "sweep"): "Frontier.bands sweeps again, without a part of the records each time",
-    ("table.bottleneck_encoder", "view"): "BottleneckEncoder.plot is a view of it",
+    ("table.transformers", "view"): "BottleneckEncoder.plot is a view of it",
     ("frontier.release", "storage"): "Release.save: the file that a reviewer checks is a view of it",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
@@ -184,7 +184,7 @@ def test_lazy_imports_have_a_reason():
 
 LAZY = {
     "cli.encode": "scikit-learn is an extra",
-    "table.bottleneck_encoder": "matplotlib is an extra",
+    "table.transformers": "matplotlib is an extra",
     "posterior.merge_path": "matplotlib is an extra",
     "frontier.frontier": "views of a frontier (targets, knee, bands, archive, plot, report) load when they are asked for",
     "frontier.release": "its file is a view of it, as a frontier's is",
@@ -276,11 +276,10 @@ TESTED_ELSEWHERE = {
     "certificate.tasks.columns": "frontier/test_task_leakage.py, kernels/task_proof/test_pairs.py and certificate/tasks/test_boxes.py",
     "certificate.tasks.private": "frontier/test_task_leakage.py, against all vertices, and certificate/tasks/test_boxes.py",
     "kernels.task_proof.box_weights": "certificate/tasks/test_boxes.py, where posteriors are sampled",
-    "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/tasks/test_task_portfolio.py",
-    "solvers.tasks.task_map": "solvers/tasks/test_task_portfolio.py and test_task_problem.py",
+    "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/test_tasks.py",
     "view.drawing": "view/test_plot.py (legends, names of systems) and view/report/test_contents.py",
     "view.pages": "cli/test_audit.py, cli/test_release.py and cli/test_encode.py",
-    "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
+    "table.transformers": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
     "version": "test_package.py",
 }
 """Modules without a test file of their name, and where their tests are."""

@@ -43,10 +43,10 @@ from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .sampling.denoising import Denoising
 from .sampling.estimators import PermutationTest, estimate_information, permutation_test
-from .sampling.leakage import LeakageBound, leakage_bound
+from .sampling.intervals import LeakageBound, leakage_bound
 from .solution import Exponent, Rate, Residuals, Run, Solution, Status, Trace, fit_exponent, fit_rate
 from .solve import solve
-from .solvers.annealing import Annealing
+from .solvers.annealing import Annealing, RootTracking
 from .solvers.base import PathSolver, Progress, Solver
 from .solvers.constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .solvers.difference_of_convex import DifferenceOfConvex
@@ -57,14 +57,11 @@ from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
 from .solvers.proofs import Columns, Envelope, TaskProof
 from .solvers.registry import SOLVERS, register
-from .solvers.root_tracking import RootTracking
 from .solvers.splitting.block import Block
 from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.solver import DouglasRachford, Standing, ThreeBlockADMM, iterates
 from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_threshold
-from .solvers.tasks.multi_one import Multi1
-from .solvers.tasks.task_map import TaskMap
-from .solvers.tasks.task_portfolio import TaskPortfolio
+from .solvers.tasks import Multi1, TaskMap, TaskPortfolio
 from .storage.archive import verify
 from .sweep.compare import compare
 from .sweep.progress import SweepProgress
@@ -73,9 +70,8 @@ from .systems.efficiency import efficiency, efficiency_summary
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
 from .systems.measures import Capacity, capacity, capacity_prior, gnid
-from .table.audit import audit
+from .table.audit import HeldOutAttack, audit, held_out_attack
 from .table.compare_releases import ReleaseComparison, ReleaseFrontier, compare_releases, release_frontier
-from .table.measures import HeldOutAttack, held_out_attack
 from .table.partition import HardPartition, PartitionCurve, partition, partition_curve
 from .task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from .version import __version__
@@ -204,7 +200,7 @@ __all__ = [
     "verify",
 ]
 
-_EXTRAS = {"BottleneckEncoder": "table.bottleneck_encoder", "PrivacyFunnelRelease": "table.funnel_release"}
+_EXTRAS = {"BottleneckEncoder": "table.transformers", "PrivacyFunnelRelease": "table.transformers"}
 """Public names whose modules need an extra: they are imported when they are asked for."""
 
 

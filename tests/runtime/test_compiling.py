@@ -26,7 +26,6 @@ from infoplane.runtime.compiling import (
     one_process,
     part,
     remove_unused,
-    telling_of_compilation,
 )
 
 
@@ -73,26 +72,14 @@ def test_importing_compiles_nothing_and_loads_no_plotting():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_compilation_is_told_once_and_only_when_it_happens(monkeypatch, caplog):
-    monkeypatch.setattr(compiling, "_told", threading.Event())
-    misses, told = [], compiling._told
-    with telling_of_compilation(lambda: bool(misses)):
-        assert not told.wait(0.3)
-    with telling_of_compilation(lambda: bool(misses)):
-        misses.append(1)
-        assert told.wait(60)
-    with telling_of_compilation(lambda: bool(misses)):
-        time.sleep(0.3)
-    assert [record.getMessage() for record in caplog.records] == [COMPILING]
-
-
 def test_a_call_that_compiles_says_so_and_the_next_process_does_not(tmp_path):
-    """A kernel of a user's own, on a machine that has seen none; it takes the compiler a second."""
+    """Once, of two kernels of a user's own, on a machine that has seen none."""
     (tmp_path / "kernel.py").write_text(
         "import numpy as np\n"
         "from infoplane.runtime.compiling import entry\n\n"
         "@entry\ndef twice(p):\n    return np.append(p, p)\n\n"
-        "twice(np.array([0.5, 0.25]))\n"
+        "@entry\ndef thrice(p):\n    return 3.0 * p\n\n"
+        "twice(np.array([0.5, 0.25]))\nthrice(0.5)\n"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, str(tmp_path / "kernel.py")]
@@ -271,19 +258,19 @@ def test_one_process_at_a_time_until_one_is_through(tmp_path):
     events, inside, may_end = [], threading.Event(), threading.Event()
 
     def first():
-        with one_process(tmp_path, "kernel"):
+        with one_process(tmp_path / "kernel.lock"):
             inside.set()
             assert may_end.wait(60)
             events.append("made")
 
     def second():
-        with one_process(tmp_path, "kernel"):
+        with one_process(tmp_path / "kernel.lock"):
             events.append("found")
 
     threads = [threading.Thread(target=one) for one in (first, second)]
     threads[0].start()
     assert inside.wait(60)
-    with one_process(tmp_path, "another"):  # does not wait
+    with one_process(tmp_path / "another.lock"):  # does not wait
         pass
     threads[1].start()
     may_end.set()
@@ -292,19 +279,19 @@ def test_one_process_at_a_time_until_one_is_through(tmp_path):
     assert events == ["made", "found"]
 
     # Nobody waits for what is there.
-    with one_process(tmp_path, "kernel"), one_process(tmp_path, "kernel"):
+    with one_process(tmp_path / "kernel.lock"), one_process(tmp_path / "kernel.lock"):
         pass
 
 
 def test_one_that_failed_leaves_the_work_to_the_next(tmp_path):
-    with pytest.raises(ZeroDivisionError), one_process(tmp_path, "kernel"):
+    with pytest.raises(ZeroDivisionError), one_process(tmp_path / "kernel.lock"):
         raise ZeroDivisionError
     assert (tmp_path / "kernel.lock").stat().st_size == 0
-    with one_process(tmp_path, "kernel"):
+    with one_process(tmp_path / "kernel.lock"):
         pass
     assert (tmp_path / "kernel.lock").stat().st_size > 0
 
 
 def test_a_place_where_nothing_can_be_locked_is_no_reason_to_fail(tmp_path):
-    with one_process(tmp_path / "nowhere", "kernel"):
+    with one_process(tmp_path / "nowhere" / "kernel.lock"):
         pass

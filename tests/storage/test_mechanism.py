@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from infoplane.errors import InvalidMechanismError
 from infoplane.storage.mechanism import read_mechanism, write_mechanism
-from infoplane.table.letters import CategoryLetters, IntervalLetters, ProductLetters
-from infoplane.table.mechanism import Mechanism, MechanismFeature
+from infoplane.table.mechanism import CategoryLetters, IntervalLetters, Mechanism, MechanismFeature, ProductLetters
 
 
 def example():

@@ -1,4 +1,4 @@
-"""Measures of leakage against formulas that are written out here, cell by cell."""
+"""Measures of leakage against formulas that are written out here, cell by cell; the held-out attacker and its exact intervals."""
 
 import math
 
@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import infoplane as ip
-from infoplane.table import measures
+from infoplane.table.audit import Told, clopper_pearson, quantile
 
 BIT = math.log(2.0)
 
@@ -69,7 +70,7 @@ def test_a_gain_that_asks_for_the_value_itself_is_the_best_guess():
 
 def test_quantiles_of_leakage_weigh_records_not_values():
     values, weights = np.array([3.0, 1.0, 2.0]), np.array([0.04, 0.5, 0.46])
-    assert [measures.quantile(values, weights, share) for share in (0.5, 0.95, 0.97, 1.0)] == [1.0, 2.0, 3.0, 3.0]
+    assert [quantile(values, weights, share) for share in (0.5, 0.95, 0.97, 1.0)] == [1.0, 2.0, 3.0, 3.0]
 
 
 def test_a_value_that_rules_a_secret_out_is_unbounded():
@@ -174,6 +175,41 @@ def test_what_is_no_leakage_shows_no_rounding():
     rng = np.random.default_rng(0)
     for _ in range(200):
         p_s, p_z = rng.dirichlet(np.ones(4)), rng.dirichlet(np.ones(17))
-        found = measures.bayes_vulnerability(np.outer(p_z, p_s))
-        assert found.after >= found.before
-        assert found.leakage >= 0.0
+        before, after = Told(ip.Joint.from_counts(np.diag(p_s)), np.tile(p_z[:, None], 4)).guess
+        assert after >= before
+
+
+@pytest.mark.parametrize(("right", "tested"), [(0, 10), (3, 10), (10, 10), (250, 1000)])
+def test_the_interval_is_exact(right, tested):
+    low, high = clopper_pearson(right, tested, 0.9)
+    assert low == 0.0 if right == 0 else stats.binom.sf(right - 1, tested, low) == pytest.approx(0.05, rel=1e-6)
+    assert high == 1.0 if right == tested else stats.binom.cdf(right, tested, high) == pytest.approx(0.05, rel=1e-6)
+
+
+def test_unseen_records_of_a_release_are_guessed_no_better_than_the_bound():
+    pytest.importorskip("sklearn")
+    joint = ip.datasets.heart()
+    kept = ip.release_mechanism(joint, max_leakage=0.05 * math.log(2))
+    best = (kept.encoder @ joint.p_xy).max(axis=1).sum()
+    rng = np.random.default_rng(0)
+    above = 0
+    for _ in range(5):
+        cells = rng.choice(joint.p_xy.size, 2000, p=joint.p_xy.ravel())
+        x, s = np.unravel_index(cells, joint.shape)
+        z = pd.Series([f"z{one}" for one in kept.assign([joint.x_labels[one] for one in x], rng=rng)])
+        found = ip.held_out_attack(z, s, rng=rng, confidence=0.99)
+        above += found.low > best
+    assert above == 0  # 0.5% each
+
+
+def test_many_values_numbers_and_what_is_refused():
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(0)
+    number = rng.normal(size=600)
+    frame = pd.DataFrame({"name": [f"n{i}" for i in range(600)], "number": number})
+    found = ip.held_out_attack(frame, number > 0, rng=0)
+    assert found.share > 0.95
+    assert found.low < found.share < found.high or found.share == 1.0
+    assert "without the release" in str(found)
+    with pytest.raises(ip.InvalidOptionError, match="20 records at least"):
+        ip.held_out_attack(frame[:5], [0] * 5)

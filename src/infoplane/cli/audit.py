@@ -14,8 +14,7 @@ from ..formatting import counted, label_text
 from ..joint.joint import Joint
 from ..storage.mechanism import read_mechanism
 from ..table.audit import audit as audited
-from ..table.audit import measured
-from ..table.measures import held_out_attack
+from ..table.audit import held_out_attack, measured
 from ..table.mechanism import Mechanism
 from ..view.pages import audit_page
 from . import output

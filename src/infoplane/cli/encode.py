@@ -68,7 +68,7 @@ def encode(
       infoplane encode people.csv --columns job,age --numbers age --target income --clusters 8 --out encoded.parquet
       infoplane apply groups.json new.csv --out new_encoded.csv
     """
-    from ..table.bottleneck_encoder import BottleneckEncoder
+    from ..table.transformers import BottleneckEncoder
 
     for name in numbers:
         if name not in columns:

@@ -10,7 +10,7 @@ The records are split in two. Releases W_1, W_2, ... are fitted on one half: the
 the order of the bound that is to be expected of them; those that are bolder than another and say less stay out. On the other half, which
 none of them has seen, they are tested in that order,
 
-    reject "W_i leaks more than r"  if  its upper bound (`sampling.leakage`) is at most r,
+    reject "W_i leaks more than r"  if  its upper bound (`sampling.intervals`) is at most r,
 
 and the first that does not pass ends it: the last that did is released. A true hypothesis is rejected wrongly only if the first true one of
 the order is, so the error of the whole is that of one test, and nothing has to be divided among them. A constant release leaks nothing
@@ -40,8 +40,7 @@ from ..posterior.merge_path import agglomerative_bottleneck, merge_two
 from ..posterior.programme import Programme
 from ..problem import funnel
 from ..runtime.budget import Budget, Limits, attended_alone
-from ..sampling.intervals import relevance
-from ..sampling.leakage import LeakageBound, bound_of, checked_confidence, predicted_bound
+from ..sampling.intervals import LeakageBound, bound_of, checked_confidence, predicted_bound, relevance
 from ..solvers.job import Job, Seed
 from ..solvers.portfolio import default_encoder
 from .geometry import judged

@@ -470,9 +470,7 @@ class Joint(Immutable):
             return None
         least = MOSTLY_SAMPLING * self.mutual_information
         # The bound is a formula, the expectation a sum over all pairs of counts.
-        if most_chance_information(*self._margins) < least:
-            return None
-        expected = self.expected_information
+        expected = self.expected_information if most_chance_information(*self._margins) >= least else None
         if expected is None or expected < least:
             return None
         return (
@@ -488,7 +486,7 @@ class Joint(Immutable):
         """The joint that the records support: p~(y|x) of every letter pooled with letters like it, as far as its records are few.
 
         (n_x / n) sum_z p(z|x) q_z(y),  p(z|x) ~ p(z) exp(sum_y n_xy log q_z(y)): the bottleneck's equation with beta = n_x for each letter
-        (`infoplane.sampling.mixture`). A table of up to 32 letters keeps them all, shrunk. If the records support no difference between
+        (`infoplane.sampling.denoising`). A table of up to 32 letters keeps them all, shrunk. If the records support no difference between
         letters, I(X;Y) is 0. `counts` and `records` stay, what ``smoothing`` added goes, and `denoising` says how it was made.
 
         Parameters
@@ -570,8 +568,7 @@ class Joint(Immutable):
 
     def __setstate__(self, sample: Mapping[str, Any]) -> None:
         counts = sample["counts"]
-        self.__dict__["counts"] = None if counts is None else sealed(counts)
-        self.__dict__["denoising"] = sample["denoising"]
+        self.__dict__.update(sample, counts=None if counts is None else sealed(counts))
 
     def with_counts(self, counts: Matrix) -> Self:
         """The same probabilities, as what is said of a population from which these records were drawn.
@@ -597,7 +594,7 @@ class Joint(Immutable):
     def _drawn(self, P: Matrix, counts: Any, denoising: Denoising | None) -> Self:
         """A joint over the same letters, with its records and how it was made of them."""
         made = type(self)(P, *self._labelling())
-        made.__dict__["counts"], made.__dict__["denoising"] = counts, denoising
+        made.__dict__.update(counts=counts, denoising=denoising)
         return made
 
 
@@ -623,14 +620,6 @@ def unlabelled(joint: Joint) -> Joint:
     return Joint.from_matrix(joint.p_xy, y_labels=names, y_names=joint.y_names)
 
 
-class Rows(NamedTuple):
-    """P row by row (CSR): row x has its cells at indptr[x]:indptr[x+1], in columns ``indices`` with probabilities ``data``."""
-
-    indptr: IntArray
-    indices: IntArray
-    data: Array
-
-
 class Support:
     """A joint on its letters of positive mass, as dense C-contiguous tables or as sparse rows; `lift` leads back to all letters."""
 
@@ -654,9 +643,7 @@ class Support:
                 "letters."
             )
         p_xy = tables.dense(self.joint.p_xy)
-        if self.x.all() and self.y.all():
-            return np.ascontiguousarray(p_xy)
-        return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])
+        return np.ascontiguousarray(p_xy if self.x.all() and self.y.all() else p_xy[np.ix_(self.x, self.y)])
 
     @cached_property
     def rows(self) -> Any:
@@ -666,10 +653,10 @@ class Support:
         return rows
 
     @cached_property
-    def csr(self) -> Rows:
-        """p(x, y) as the arrays that compiled code takes."""
+    def csr(self) -> tuple[IntArray, IntArray, Array]:
+        """p(x, y) as compiled code takes it: row x has its cells at first[x]:first[x+1], in these columns, with these probabilities."""
         rows = self.rows
-        return Rows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float))
+        return rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float)
 
     @cached_property
     def T(self) -> Array:

@@ -79,18 +79,17 @@ class TaskJoint(Immutable):
         """
         from .frames import frame_cells
 
-        given = {"x": x, "keep": keep, "hide": hide}
-        x_names, keep_names, hide_names = (checked_names(names, role) for role, names in given.items())
+        x_names, keep_names, hide_names = (
+            checked_names(names, role) for role, names in (("x", x), ("keep", keep), ("hide", hide))
+        )
         _check_apart(x_names, keep_names, hide_names)
         cells: Mapping[Any, Any] = frame_cells(df, x_names, (*keep_names, *hide_names), weight, bins or {}, missing)
-        size = len(keep_names)
-        parts: list[dict[Any, float]] = [{}, {}]
-        for (letter, values), amount in cells.items():
-            for part, some in zip(parts, (values[:size], values[size:]), strict=True):
-                key = letter, some[0] if len(some) == 1 else some
+        made, size = [], len(keep_names)
+        for names, own in ((keep_names, slice(size)), (hide_names, slice(size, None))):
+            part: dict[Any, float] = {}
+            for (letter, values), amount in cells.items():
+                key = letter, values[own] if len(names) > 1 else values[own][0]
                 part[key] = part.get(key, 0.0) + amount
-        made = []
-        for part, names in zip(parts, (keep_names, hide_names), strict=True):
             table, x_labels, y_labels = tabulated(part)
             made.append(Joint.from_counts(table, 0.0, x_labels, y_labels, x_names, names))
         return cls(*made)
@@ -121,17 +120,11 @@ class TaskJoint(Immutable):
     @cached_property
     def caution(self) -> str | None:
         """What a sample of this size says less than it seems to, of either; or that x determines what is to be hidden; else None."""
-        said = [
-            f"{role}: {joint.caution}" for role, joint in (("keep", self.keep), ("hide", self.hide)) if joint.caution
-        ]
-        seen = self.hide.p_x > 0.0
-        if (
-            np.count_nonzero(self.hide.p_y) > 1
-            and self.hide.entropy_y - self.hide.mutual_information < 1e-12
-            and seen.any()
-        ):
+        hide, both = self.hide, {"keep": self.keep, "hide": self.hide}
+        said = [f"{role}: {joint.caution}" for role, joint in both.items() if joint.caution]
+        if np.count_nonzero(hide.p_y) > 1 and hide.entropy_y - hide.mutual_information < 1e-12:
             said.append(
-                f"x determines {target_name(self.hide)}: every letter has one value of it. Leave out the columns that tell it, or group "
+                f"x determines {target_name(hide)}: every letter has one value of it. Leave out the columns that tell it, or group "
                 "letters"
             )
         return "; ".join(said) or None

@@ -27,9 +27,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import numba
 from numba.extending import register_jitable
@@ -70,22 +70,14 @@ def folder_for(sources: Path, base: str) -> Path | None:
     ``base`` is where the user wants machine code to be, "" if nothing was said.
     """
     name = f"infoplane-{sources.name}-{digest_of_sources(sources)}"
-    for place in [*([Path(base)] if base else []), sources / "__pycache__", user_cache() / "infoplane"]:
+    users = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    for place in [*([Path(base)] if base else []), sources / "__pycache__", users / "infoplane"]:
         with suppress(OSError):
             folder = place / name
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
             return folder
     return None
-
-
-def user_cache() -> Path:
-    """The folder that the system has for what programs can make again."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local")).expanduser()
-    if sys.platform == "darwin":
-        return Path("~/Library/Caches").expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
 
 
 @contextmanager
@@ -100,45 +92,30 @@ def kept_in(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def one_process(folder: Path, name: str) -> Iterator[None]:
-    """Of the processes that come here with the same name, one at a time, until one has been through; where files can be locked.
+def one_process(mark: Path) -> Iterator[None]:
+    """Of the processes that come here with the same mark, one at a time, until one has been through; where files can be locked.
 
     The others wait for the first and then find on disk what it has made.
     """
-    lock = _locked(folder / f"{name}.lock")
-    try:
+    with ExitStack() as left:
+        file: IO[bytes] | None = None
+        with suppress(OSError):
+            if not is_made(mark):
+                file = left.enter_context(mark.open("ab", buffering=0))
+                if fcntl is not None:
+                    fcntl.flock(file, fcntl.LOCK_EX)
+                    left.callback(
+                        fcntl.flock, file, fcntl.LOCK_UN
+                    )  # closing is not enough if the process was forked meanwhile
         yield
-        if lock is not None:
-            with suppress(OSError):
-                os.write(lock, b"done\n")
-    finally:
-        if lock is not None:
-            fcntl.flock(lock, fcntl.LOCK_UN)  # closing is not enough if the process was forked meanwhile
-            os.close(lock)
+        with suppress(OSError):
+            if file is not None:
+                file.write(b"done\n")
 
 
-def _locked(path: Path) -> int | None:
-    """An open file that this process has locked; None if nobody has to wait any more, or files cannot be locked."""
-    if fcntl is None or (path.exists() and path.stat().st_size > 0):
-        return None
-    try:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    except BaseException as error:
-        os.close(lock)
-        if isinstance(error, OSError):
-            return None
-        raise
-    return lock
-
-
-def mark_as_used(folder: Path) -> None:
-    """Let this folder be the last to be removed."""
-    with suppress(OSError):
-        os.utime(folder)
+def is_made(mark: Path) -> bool:
+    """Whether a process has been through."""
+    return mark.exists() and mark.stat().st_size > 0
 
 
 def remove_unused(folder: Path) -> None:
@@ -157,7 +134,8 @@ FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrappe
 
 COMPILING = "compiling kernels, once per machine (about half a minute)"
 
-_told = threading.Event()
+_told = threading.Lock()
+"""Taken by who says `COMPILING`, and never given back."""
 
 compiled_for: dict[int, float] = {}
 """Seconds for which each thread had entries compiled or read from disk, or waited for them."""
@@ -212,13 +190,19 @@ def _make_ready(compiled: Any, folder: Path | None, arguments: tuple[Any, ...]) 
     """Read an entry from disk, or compile it for these arguments and save it: one process does, others that need it wait."""
     began = time.perf_counter()
     types = tuple(numba.typeof(one) for one in arguments)
-    turn, alone = threading.Event(), nullcontext() if folder is None else one_process(folder, _name(compiled, types))
-    with telling_of_compilation(lambda: bool(compiled.stats.cache_misses) or not turn.is_set()), alone:
-        turn.set()
-        with collector_at_rest(), suppress(OSError):  # a disk that is full: what was compiled is there, if not on disk
-            compiled.compile(types)
+    mark = None if folder is None else folder / _name(compiled, types)
+    if (mark is None or not is_made(mark)) and _told.acquire(blocking=False):
+        logging.getLogger("infoplane").warning(COMPILING)
+    alone = nullcontext() if mark is None else one_process(mark)
+    with (
+        alone,
+        collector_at_rest(),
+        suppress(OSError),
+    ):  # a disk that is full: what was compiled is there, if not on disk
+        compiled.compile(types)
     if folder is not None:
-        mark_as_used(folder)
+        with suppress(OSError):
+            os.utime(folder)  # it is the last to be removed
         if compiled.stats.cache_misses:
             remove_unused(folder)
     mine = threading.get_ident()
@@ -226,8 +210,9 @@ def _make_ready(compiled: Any, folder: Path | None, arguments: tuple[Any, ...]) 
 
 
 def _name(compiled: Any, types: tuple[Any, ...]) -> str:
-    """A name of an entry with these types of arguments, for a file."""
-    return f"{Path(compiled.__code__.co_filename).stem}-{hashlib.sha256(f'{compiled.__qualname__}{types}'.encode()).hexdigest()[:8]}"
+    """The name of a file that says of an entry with these types of arguments whether there is machine code for this Python."""
+    what = f"{compiled.__qualname__}{types}{sys.implementation.cache_tag}{numba.__version__}"
+    return f"{Path(compiled.__code__.co_filename).stem}-{hashlib.sha256(what.encode()).hexdigest()[:8]}.lock"
 
 
 @contextmanager
@@ -243,27 +228,3 @@ def collector_at_rest() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-@contextmanager
-def telling_of_compilation(missed: Callable[[], bool]) -> Iterator[None]:
-    """Say `COMPILING` as soon as something was missed in the cache, or another process is seen to compile it, and only then."""
-    if _told.is_set():
-        yield
-        return
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.wait(0.1):
-            if missed() and not _told.is_set():
-                _told.set()
-                logging.getLogger("infoplane").warning(COMPILING)
-                return
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()

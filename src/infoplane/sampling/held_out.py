@@ -28,8 +28,8 @@ from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..information import NATS_PER_BIT, Array, bits
 from ..joint.joint import MOSTLY_SAMPLING, Joint
+from .denoising import HALF
 from .intervals import relevance
-from .mixture import HALF
 
 PARTS = 5
 """Of the records, where encoders are held against records that they have not seen: each is made from four fifths of them. Measured with

@@ -27,8 +27,7 @@ from ..errors import InvalidMechanismError
 from ..formatting import shortened
 from ..information import IntArray
 from ..joint.tables import LARGEST_TABLE
-from ..table.letters import CategoryLetters, IntervalLetters, Letters, ProductLetters
-from ..table.mechanism import Mechanism, MechanismFeature
+from ..table.mechanism import CategoryLetters, IntervalLetters, Letters, Mechanism, MechanismFeature, ProductLetters
 from .files import check_regular, path_of, to_json, whole_file
 
 FORMAT, VERSION = "infoplane mechanism", 1

@@ -286,7 +286,7 @@ class Placement:
     solves: int
     """Slopes that were solved for this encoder, beside those that were known."""
     noise: TrialNoise | None = field(default=None, repr=False)
-    """What its trials leave open, if that was asked for (`trials`)."""
+    """What its trials leave open, if that was asked for (`efficiency`)."""
 
 
 class Search:

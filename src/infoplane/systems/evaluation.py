@@ -23,8 +23,7 @@ from ..information import Array, Result, bits
 from ..joint.joint import Joint
 from ..sampling.denoising import counts_of
 from ..sampling.held_out import parts_of, without
-from ..sampling.intervals import InformationInterval, complexity, interval_of, relevance
-from ..sampling.leakage import CONFIDENCE, checked_confidence
+from ..sampling.intervals import CONFIDENCE, InformationInterval, checked_confidence, complexity, interval_of, relevance
 from ..solve import solve
 from .given import read_system
 

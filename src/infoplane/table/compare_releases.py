@@ -38,8 +38,7 @@ from ..joint.joint import Joint, check_joint
 from ..joint.tables import MISSING, by_column
 from ..joint.task_joint import TaskJoint
 from ..posterior.merge_path import merge_two
-from ..table import measures
-from .audit import utility
+from .audit import Told, utility
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,15 +199,12 @@ def compare_releases(
         raise InvalidOptionError("a comparison needs a release at least; found none.")
     if len({name for name, _ in given}) < len(given):
         raise InvalidOptionError("every release needs a name of its own; one of those made on request has the same.")
-    seen = hide.p_y > 0.0
     found = []
     for name, encoder in given:
         W = check_encoder(hide, encoder)
-        J = np.asarray(W @ hide.p_xy)[:, seen]
-        J = J[J.sum(axis=1) > 0.0]
-        group = np.nan if hide.records is None else float(J.sum(axis=1).min()) * hide.records
-        told, worst = plane_point(hide, W).iyz, float(measures.lifts(J).max())
-        found.append(ComparedRelease(name, W, utility(hide, W, task), told, worst, group))
+        told = Told(hide, W)
+        worst, group = float(told.lifts.max()), told.records(float(told.p_z.min()))
+        found.append(ComparedRelease(name, W, utility(hide, W, task), plane_point(hide, W).iyz, worst, group))
     return ReleaseComparison("X" if task is None else "U", tuple(found))
 
 

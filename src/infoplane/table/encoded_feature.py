@@ -24,9 +24,9 @@ gamma               the bottleneck's at gamma, soft; each category belongs to th
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,11 +41,10 @@ from ..joint.joint import Joint
 from ..joint.tables import LARGEST_TABLE
 from ..posterior.merge_path import agglomerative_bottleneck
 from ..problem import bottleneck
-from ..sampling.denoising import CONSTANT, MIXTURE, Denoising, fit
-from ..sampling.mixture import HALF, DistinctRows
+from ..sampling.denoising import CONSTANT, HALF, MIXTURE, Denoising, DistinctRows, fit, overall, shrunk
 from ..solve import solve
 from ..solvers.shared.partitions import encoder_of, line_cuts, prebins
-from .letters import IntervalLetters, Letters, looked_up
+from .mechanism import IntervalLetters, Letters, looked_up
 from .partition import FINEST, map_plane, partition, partition_curve
 
 if TYPE_CHECKING:
@@ -67,14 +66,14 @@ class OperatingPoint:
             raise InvalidOptionError(
                 f"give one of n_clusters, gamma, max_bits and min_relevance, or none; found {' and '.join(given)}."
             )
-        if self.n_clusters is not None:
-            whole_number("n_clusters", self.n_clusters)
-        if self.gamma is not None:
-            number("gamma", self.gamma, "a number above 0 and at most 1", above=0.0, most=1.0)
-        if self.max_bits is not None:
-            positive_number("max_bits", self.max_bits)
-        if self.min_relevance is not None:
-            number("min_relevance", self.min_relevance, "a number from 0 to 1", least=0.0, most=1.0)
+        checks: dict[str, Callable[..., Any]] = {
+            "n_clusters": whole_number,
+            "gamma": partial(number, expected="a number above 0 and at most 1", above=0.0, most=1.0),
+            "max_bits": positive_number,
+            "min_relevance": partial(number, expected="a number from 0 to 1", least=0.0, most=1.0),
+        }
+        for name in given:
+            checks[name](name, getattr(self, name))
 
     def most(self, automatic: int) -> int:
         """The most clusters to look at, if ``automatic`` is what the records support."""
@@ -203,12 +202,6 @@ def cross_counts(letters: IntArray, classes: IntArray, weights: Array, shape: tu
     return np.asarray(np.bincount(cells, weights, shape[0] * shape[1]), dtype=float).reshape(shape)
 
 
-def interval_centres(counts: Array) -> Array:
-    """p(y|z) of intervals with these counts, half a record of each y added."""
-    centres: Array = (counts + HALF) / (counts + HALF).sum(axis=1, keepdims=True)
-    return centres
-
-
 OUTPUTS = ("cluster", "posterior", "log_posterior", "soft")
 
 OTHER = "other"
@@ -220,7 +213,7 @@ TYPICAL = 5
 
 @dataclass(frozen=True, eq=False)
 class EncodedFeature:
-    """A feature's letters, their counts and their clusters."""
+    """A feature's letters, their counts and their clusters: what every letter becomes."""
 
     name: str
     columns: tuple[int, ...]
@@ -242,34 +235,29 @@ class EncodedFeature:
         name: str,
         columns: tuple[int, ...],
         letters: Letters,
-        codes: IntArray,
-        y: IntArray,
-        weights: Array,
+        rows: tuple[IntArray, IntArray, Array],
         outcomes: int,
-        *,
         point: OperatingPoint,
         min_count: int,
     ) -> EncodedFeature:
-        """The feature whose letters the training rows have as ``codes``, with the classes ``y``."""
+        """The feature whose training ``rows`` have these codes of its letters, classes and weights."""
         if letters.size * outcomes > LARGEST_TABLE:
             raise InvalidJointError(
                 f"the counts of a feature are a table of at most {LARGEST_TABLE:,} cells; {name!r} has {letters.size:,} categories, and "
                 f"there are {outcomes:,} classes. Group rare categories first."
             )
-        N = cross_counts(codes, y, weights, (letters.size, outcomes))
-        intervals = isinstance(letters, IntervalLetters)
-        rows, labels = np.arange(len(N)), letters.labels
+        N, labels = cross_counts(*rows, (letters.size, outcomes)), letters.labels
+        place, intervals = np.arange(len(N)), isinstance(letters, IntervalLetters)
         rare = (N.sum(axis=1) < min_count) & (not intervals)
         if rare.sum() > 1:
             kept = np.flatnonzero(~rare)
-            rows = np.where(rare, len(kept), np.cumsum(~rare) - 1)
+            place = np.where(rare, len(kept), np.cumsum(~rare) - 1)
             names = [labels[i] for i in kept]
             labels = [*names, OTHER if OTHER not in names else f"{OTHER} (rare)"]
             N = np.vstack([N[kept], N[rare].sum(axis=0)])
-        total = np.asarray(N.sum(axis=0))
         groups = None if intervals else grouped_categories(N, point)
-        prior = interval_centres(total[None])[0] if groups is None else np.asarray(groups.denoising.prior)
-        return cls(name, columns, letters, rows, N, tuple(labels), prior, groups)
+        prior = overall(N.sum(axis=0)) if groups is None else np.asarray(groups.denoising.prior)
+        return cls(name, columns, letters, place, N, tuple(labels), prior, groups)
 
     @property
     def clusters(self) -> int:
@@ -279,39 +267,39 @@ class EncodedFeature:
     @cached_property
     def centres(self) -> Array:
         """p(y|z)."""
-        return interval_centres(self.counts) if self.groups is None else self.groups.centres
+        return shrunk(self.counts, np.full(len(self.prior), HALF)) if self.groups is None else self.groups.centres
 
     def codes(self, columns: Sequence[pd.Series[Any]]) -> IntArray:
         """Rows of the tables for other rows of the columns; one past the last for what was never met."""
         return looked_up(self.letters, self.rows, len(self.counts), columns)
 
-    def table(self, output: str, counts: Array | None = None) -> Array:
-        """What every letter becomes, and in the last row what was never met; from other counts of the same letters, if they are given."""
-        table: Array = self.tables(output, counts)[0]
+    def table(self, output: str) -> Array:
+        """What every letter becomes, and in the last row what was never met."""
+        table: Array = self.tables(output)[0]
         return table
 
     def tables(self, output: str, counts: Array | None = None) -> tuple[Any, IntArray]:
-        """The same, and the cluster of each."""
-        labels: IntArray
+        """The same and the cluster of each; from other counts of the same letters, if they are given."""
+        N = np.vstack([self.counts if counts is None else counts, np.zeros(len(self.prior))])
         if self.groups is None:
             labels = np.array([*range(self.clusters), int((np.log(self.centres) @ self.prior).argmax())])
-            if output == "soft":
-                return np.vstack([np.eye(self.clusters), self.counts.sum(axis=1) / self.counts.sum()]), labels
-            centres = np.vstack([self.centres, self.prior])
-            return {"cluster": labels[:, None], "posterior": centres}.get(output, np.log(centres)), labels
-        N = np.vstack([self.counts if counts is None else counts, np.zeros(len(self.prior))])
-        p_y_given_x = self.groups.denoising.conditional(N)
-        labels = self.groups.labels(p_y_given_x)
+            p_y_given_x = posterior = np.vstack([self.centres, self.prior])
+        else:
+            p_y_given_x = self.groups.denoising.conditional(N)
+            labels = self.groups.labels(p_y_given_x)
+            posterior = self.centres[labels]
+        if output == "soft":
+            if self.groups is not None:
+                return self.groups.soft(N, p_y_given_x), labels
+            return np.vstack([np.eye(self.clusters), self.counts.sum(axis=1) / self.counts.sum()]), labels
         if output == "log_posterior":
             return np.log(p_y_given_x), labels
-        if output == "soft":
-            return self.groups.soft(N, p_y_given_x), labels
-        return (labels[:, None] if output == "cluster" else self.centres[labels]), labels
+        return (labels[:, None] if output == "cluster" else posterior), labels
 
     @property
     def width(self) -> int:
         """Columns of ``table("soft")``."""
-        return int(self.table("soft", np.zeros((0, len(self.prior)))).shape[1]) if self.groups else self.clusters
+        return int(self.tables("soft", np.zeros((0, len(self.prior))))[0].shape[1]) if self.groups else self.clusters
 
     def descriptions(self, classes: Sequence[Hashable]) -> list[str]:
         """What each cluster holds, in words: how many of the records, its likeliest classes, its typical categories."""
@@ -325,20 +313,18 @@ class EncodedFeature:
         """A row for each category: count, cluster, p(y|z), and whether it is typical of its cluster."""
         import pandas as pd
 
-        labels = self.table("cluster")[:-1, 0].astype(np.int64)
+        labels = self.encoder.argmax(axis=0)
+        best = {x for row in self.encoder for x in typical(self.joint, row, TYPICAL)}
         frame = pd.DataFrame(
             {
                 "feature": self.name,
                 "category": pd.Series(self.labels, dtype=object),
                 "count": self.counts.sum(axis=1),
                 "cluster": labels,
+                **{f"p({label_text(one)}|z)": self.centres[labels, y] for y, one in enumerate(classes)},
+                "typical": [x in best for x in range(len(labels))],
             }
         )
-        for y, one in enumerate(classes):
-            frame[f"p({label_text(one)}|z)"] = self.centres[labels, y]
-        joint = self.joint
-        best = {x for z in range(self.clusters) for x in typical(joint, (labels == z).astype(float), TYPICAL)}
-        frame["typical"] = [x in best for x in range(len(frame))]
         return frame.sort_values(["cluster", "count"], ascending=[True, False], kind="stable", ignore_index=True)
 
     @cached_property

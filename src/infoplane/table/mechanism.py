@@ -2,7 +2,9 @@
 
     row -> letter x of its columns -> z drawn from p(z|x);     what was never met has a column of p(z|x) of its own
 
-An encoder's is deterministic; a release's is random, drawn anew or by id and key (`encoder.applying`).
+An encoder's is deterministic; a release's is random, drawn anew or by id and key (`encoder.applying`). Letters are categories, intervals of
+numbers, or products of both; each kind knows the letters 0, ..., size - 1 that it met, and gives -1 to values that it did not. A missing
+value is a letter of its own where one was met.
 """
 
 from __future__ import annotations
@@ -13,24 +15,145 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from ..checks import check_one_of
-from ..encoder.applying import Draw, second_key, uniforms
+from ..encoder.applying import UNSEEN, Draw, second_key, uniforms
 from ..encoder.encoder import UNSEEN_RULES, check_encoder, cluster_names
 from ..errors import InvalidMechanismError, InvalidOptionError
 from ..formatting import alternatives, counted, label_text
 from ..information import Array, IntArray
-from ..joint.binning import Bin
+from ..joint.binning import Bin, Cut
 from ..joint.joint import Joint
 from ..joint.tables import MISSING, by_column
 from ..solvers.base import seed_sequence
 from ..solvers.job import Seed
-from .letters import CategoryLetters, IntervalLetters, Letters, ProductLetters, looked_up
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from .transformers import BottleneckEncoder
 
-    from .bottleneck_encoder import BottleneckEncoder
+
+@dataclass(frozen=True, eq=False)
+class CategoryLetters:
+    """The distinct values of a column, sorted if they can be compared, else as they first appear; missing ones are the last letter."""
+
+    values: pd.Index[Any]
+    has_missing: bool
+
+    @classmethod
+    def of(cls, column: pd.Series[Any]) -> tuple[CategoryLetters, IntArray]:
+        """The letters of a column, and its codes."""
+        try:
+            codes, values = pd.factorize(column, sort=True)
+        except TypeError:  # values of kinds that cannot be compared
+            codes, values = pd.factorize(column)
+        values = pd.Index(values.categories[values.codes] if isinstance(values, pd.CategoricalIndex) else values)
+        missing = codes < 0
+        found = np.where(missing, len(values), codes).astype(np.int64)
+        return cls(values, bool(missing.any())), found
+
+    @property
+    def size(self) -> int:
+        """How many letters."""
+        return len(self.values) + self.has_missing
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """The value of each letter."""
+        return [*self.values.tolist(), *([MISSING] if self.has_missing else [])]
+
+    def codes(self, column: pd.Series[Any]) -> IntArray:
+        """The letters of other values; of a categorical column each category is looked up once."""
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            places = np.append(self._places(column.cat.categories), self._missing)
+            return places[column.cat.codes.to_numpy()]
+        return self._places(pd.Index(column))
+
+    @property
+    def _missing(self) -> int:
+        return len(self.values) if self.has_missing else UNSEEN
+
+    def _places(self, values: pd.Index[Any]) -> IntArray:
+        places = self.values.get_indexer(values).astype(np.int64, copy=False)
+        if self.has_missing and (unknown := np.flatnonzero(places < 0)).size:
+            places[unknown[np.asarray(pd.isna(values[unknown]))]] = self._missing
+        return places
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalLetters:
+    """Intervals of numbers: letter i holds edges[i-1] <= value < edges[i]; missing ones are the last letter."""
+
+    edges: tuple[float, ...]
+    has_missing: bool
+
+    @property
+    def size(self) -> int:
+        """How many letters."""
+        return len(self.edges) + 1 + self.has_missing
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """``under 35``, ``35 to under 50``, ``50 and over``."""
+        cut = Cut("edges", self.edges)
+        return [*(cut.label(i) for i in range(len(self.edges) + 1)), *([MISSING] if self.has_missing else [])]
+
+    def codes(self, column: pd.Series[Any]) -> IntArray:
+        """The letters of other numbers."""
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        codes = np.searchsorted(np.array(self.edges, dtype=float), values, side="right").astype(np.int64)
+        codes[np.isnan(values)] = len(self.edges) + 1 if self.has_missing else UNSEEN
+        return codes
+
+
+@dataclass(frozen=True, eq=False)
+class ProductLetters:
+    """Letters of several columns together: those combinations that were met."""
+
+    parts: tuple[CategoryLetters | IntervalLetters, ...]
+    keys: pd.Index[Any]
+
+    @classmethod
+    def of(
+        cls, parts: Sequence[CategoryLetters | IntervalLetters], codes: Sequence[IntArray]
+    ) -> tuple[ProductLetters, IntArray]:
+        """The letters of columns with these codes, and their codes together."""
+        found, keys = pd.factorize(_together(parts, codes), sort=True)
+        return cls(tuple(parts), pd.Index(keys)), found.astype(np.int64)
+
+    @property
+    def size(self) -> int:
+        """How many letters."""
+        return len(self.keys)
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """A tuple of values for each letter."""
+        sizes = tuple(part.size for part in self.parts)
+        several = np.unravel_index(self.keys.to_numpy(), sizes)
+        columns = [[part.labels[code] for code in codes] for part, codes in zip(self.parts, several, strict=True)]
+        return [*zip(*columns, strict=True)]
+
+    def codes(self, columns: Sequence[pd.Series[Any]]) -> IntArray:
+        """The letters of other rows."""
+        codes = [part.codes(column) for part, column in zip(self.parts, columns, strict=True)]
+        unknown = np.any([one < 0 for one in codes], axis=0)
+        places = self.keys.get_indexer(pd.Index(_together(self.parts, [np.maximum(one, 0) for one in codes])))
+        return np.where(unknown, UNSEEN, places).astype(np.int64)
+
+
+Letters = CategoryLetters | IntervalLetters | ProductLetters
+
+
+def looked_up(letters: Letters, rows: IntArray, unknown: int, columns: Sequence[pd.Series[Any]]) -> IntArray:
+    """The row of a table for each row of some columns: ``rows`` of its letter, or ``unknown`` for what was never met."""
+    codes = letters.codes(columns) if isinstance(letters, ProductLetters) else letters.codes(columns[0])
+    return np.append(rows, unknown)[codes]  # -1 is the last
+
+
+def _together(parts: Sequence[CategoryLetters | IntervalLetters], codes: Sequence[IntArray]) -> IntArray:
+    sizes = tuple(part.size for part in parts)
+    return np.ravel_multi_index(tuple(codes), sizes).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,21 +206,11 @@ class MechanismFeature:
 
     def _columns(self, frame: pd.DataFrame) -> dict[str, Any]:
         """The columns of rows, as their letters know them."""
-        import pandas as pd
-
         columns = {}
         for name, part in self.parts.items():
-            column: Any = frame[name]
-            if (
-                isinstance(part, CategoryLetters)
-                and pd.api.types.is_numeric_dtype(part.values)
-                and column.dtype == object
-            ):
-                # A text file with an empty cell may say 1.0 where another says 1.
-                number = pd.to_numeric(column, errors="coerce")
-                column = column.where(~number.isin(part.values), number)
+            columns[name] = column = frame[name]
             if isinstance(part, IntervalLetters):
-                numbers = pd.to_numeric(column, errors="coerce").astype(float)
+                columns[name] = numbers = pd.to_numeric(column, errors="coerce").astype(float)
                 wrong = np.flatnonzero(numbers.isna() & ~column.isna())
                 if len(wrong):
                     # The value is somebody's: it is not shown.
@@ -105,8 +218,10 @@ class MechanismFeature:
                         f"column {name!r} must hold numbers; found {counted(len(wrong), 'value')} of {len(column):,} that are none, the "
                         f"first in row {wrong[0]}."
                     )
-                column = numbers
-            columns[name] = column
+            elif pd.api.types.is_numeric_dtype(part.values) and column.dtype == object:
+                # A text file with an empty cell may say 1.0 where another says 1.
+                number = pd.to_numeric(column, errors="coerce")
+                columns[name] = column.where(~number.isin(part.values), number)
         return columns
 
 
@@ -131,10 +246,8 @@ class Mechanism:
         classes = tuple(encoder.classes_.tolist())
         features = []
         for one in encoder.features_:
-            W = np.eye(one.clusters)[:, one.table("cluster")[:, 0].astype(np.int64)]
-            called = tuple(f"z{z}" for z in range(one.clusters))
-            columns = tuple(names[at] for at in one.columns)
-            said = tuple(one.descriptions(classes))
+            W, columns = np.eye(one.clusters)[:, one.tables("cluster")[1]], tuple(names[at] for at in one.columns)
+            called, said = _numbered(one.clusters), tuple(one.descriptions(classes))
             features.append(MechanismFeature(one.name, columns, one.letters, one.rows, W, called, said))
         return cls("encoder", (target,), classes, tuple(features), f"groups that keep what predicts {target}")
 
@@ -158,19 +271,14 @@ class Mechanism:
         ['z0', 'z0', 'z0', 'z1', 'z1', 'z1']
         """
         W = check_encoder(joint, encoder)
-        parts, codes = [], []
-        for column, values in by_column(joint.x_labels, joint.x_names).items():
-            part, found = _letters_of(column, values, joint.bins.get(column))
-            parts.append(part)
-            codes.append(found)
-        letters, rows = ProductLetters.of(parts, codes) if len(parts) > 1 else (parts[0], codes[0])
+        columns = by_column(joint.x_labels, joint.x_names).items()
+        parts: list[Any] = [_letters_of(column, values, joint.bins.get(column)) for column, values in columns]
+        letters, rows = ProductLetters.of(*zip(*parts, strict=True)) if len(parts) > 1 else parts[0]
         homes = np.full(letters.size, len(joint.x_labels), dtype=np.int64)  # also a bin in which no record fell
         homes[rows] = np.arange(len(joint.x_labels))
         W = np.column_stack([W, W @ joint.p_x])
-        called = tuple(clusters) or tuple(f"z{z}" for z in range(len(W)))
-        feature = MechanismFeature(
-            name, joint.x_names, letters, homes, W, called, tuple(cluster_names(joint, W[:, :-1]))
-        )
+        called, said = tuple(clusters) or _numbered(len(W)), tuple(cluster_names(joint, W[:, :-1]))
+        feature = MechanismFeature(name, joint.x_names, letters, homes, W, called, said)
         # A file has plain values only: those of several columns are told in words.
         classes = joint.y_labels if len(joint.y_names) == 1 else tuple(map(label_text, joint.y_labels))
         return cls(kind, joint.y_names, classes, (feature,), note)
@@ -193,8 +301,6 @@ class Mechanism:
 
         What was never met has its own p(z|x) (``"marginal"``: p(z) of a release), is refused by its number, or is left empty.
         """
-        import pandas as pd
-
         check_one_of("unseen", unseen, UNSEEN_RULES)
         random = np.random.default_rng(seed_sequence(rng))
         made = {}
@@ -217,8 +323,6 @@ class Mechanism:
 
     def encoder_for(self, joint: Joint) -> Array:
         """p(z|x) of the letters of a joint with the columns of its one feature, (|Z|, |X|); what it has never met as it says of that."""
-        import pandas as pd
-
         if len(self.features) > 1:
             raise InvalidMechanismError(
                 f"a mechanism must release one column to be compared or audited; found {len(self.features)} of them."
@@ -255,6 +359,10 @@ class Mechanism:
         return f"{self.kind} of {sizes}: {self.note}"
 
 
+def _numbered(clusters: int) -> tuple[str, ...]:
+    return tuple(f"z{z}" for z in range(clusters))
+
+
 def _cuts(edge: float, one: Bin) -> bool:
     """Whether an edge lies within a bin."""
     return (one.low is None or one.low < edge) and (one.high is None or edge < one.high)
@@ -271,15 +379,9 @@ def _letters_of(
     name: str, values: list[Any], rule: str | tuple[Any, ...] | None
 ) -> tuple[CategoryLetters | IntervalLetters, IntArray]:
     """The letters of one column of a joint, and those of its labels."""
-    import pandas as pd
-
-    missing = MISSING in values
     if rule is None:
-        known = pd.Series([None if value == MISSING else value for value in values], dtype=object)
-        return CategoryLetters.of(known)
+        return CategoryLetters.of(pd.Series([None if value == MISSING else value for value in values], dtype=object))
     if isinstance(rule, str) or not all(isinstance(edge, Real) for edge in rule):
         raise InvalidOptionError(f"a mechanism knows bins of numbers; column {name!r} has bins of dates.")
-    edges = tuple(float(edge) for edge in rule)
-    lows = [np.nan if value == MISSING else -np.inf if value.low is None else float(value.low) for value in values]
-    letters = IntervalLetters(edges, missing)
-    return letters, letters.codes(pd.Series(lows, dtype=float))
+    letters = IntervalLetters(tuple(float(edge) for edge in rule), MISSING in values)
+    return letters, letters.codes(pd.Series([_plain(value, letters) for value in values], dtype=float))

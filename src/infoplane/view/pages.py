@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..joint.joint import Joint
-    from ..table.bottleneck_encoder import BottleneckEncoder
     from ..table.encoded_feature import EncodedFeature
+    from ..table.transformers import BottleneckEncoder
 
 SHOWN = 12
 """Released values, worst first, that the page lists."""

@@ -1,38 +1,137 @@
-"""`BottleneckEncoder`: columns of a table as few groups that keep what predicts a class; a scikit-learn transformer.
+"""Scikit-learn transformers of frames: columns as few groups that keep what predicts a class, or as one column that hides a secret.
 
-    X (columns) -> letters x -> p~(y|x), what the records support -> clusters z of the denoised joint -> z, p(y|z), log p~(y|x) or p(z|x)
+    `BottleneckEncoder`     X (columns) -> letters x -> p~(y|x), what the records support -> clusters z of the denoised joint
+                                                                          -> z, p(y|z), log p~(y|x) or p(z|x)
+    `PrivacyFunnelRelease`  X (columns) -> letter x of a row -> z drawn from p(z|x), that of `release_mechanism` with y as the secret S
 
-`fit_transform` is for training rows. A row's own class is among the counts of its category, and a model downstream would read it from
-there. So the assignment of a row is computed from the counts of the other folds (cross-fitting): centres, p(z) and cluster numbers are
-those of all rows, and a rare category may be in another cluster in another fold. The cuts of a column of numbers need no folds.
+Frames of pandas, polars and pyarrow, and arrays, become pandas columns; what comes out is what ``set_output`` asks for.
+
+`BottleneckEncoder.fit_transform` is for training rows. A row's own class is among the counts of its category, and a model downstream would
+read it from there. So the assignment of a row is computed from the counts of the other folds (cross-fitting): centres, p(z) and cluster
+numbers are those of all rows, and a rare category may be in another cluster in another fold. The cuts of a column of numbers need no folds.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 
 from ..checks import check_flag, check_one_of, whole_number
-from ..errors import InvalidOptionError
+from ..encoder.encoder import UNSEEN_RULES
+from ..errors import InvalidOptionError, MissingExtraError
 from ..formatting import alternatives, label_text
+from ..frontier.leakage import MAX_SECONDS
+from ..frontier.release import release_mechanism
 from ..information import Array, IntArray
+from ..joint.joint import Joint
 from .encoded_feature import OUTPUTS, EncodedFeature, OperatingPoint, cross_counts, interval_edges
-from .frame_transformer import FrameTransformer, is_number
-from .letters import CategoryLetters, IntervalLetters, ProductLetters
+from .mechanism import CategoryLetters, IntervalLetters, ProductLetters
 
-# isort: split
-# After frame_transformer, which says what to install where scikit-learn is missing.
-from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import check_consistent_length
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+try:
+    import sklearn
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.model_selection import StratifiedKFold, check_cv
+    from sklearn.utils import check_array, check_consistent_length, check_random_state
+    from sklearn.utils.multiclass import type_of_target
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+except ImportError as error:
+    raise MissingExtraError(
+        'BottleneckEncoder and PrivacyFunnelRelease need scikit-learn 1.6: pip install "infoplane[sklearn]".'
+    ) from error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+class FrameTransformer(TransformerMixin, BaseEstimator):
+    """A transformer of columns that hold categories, text, numbers or nothing, by classes y."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Categories, text and missing values are taken; y is needed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _columns(self, X: Any, *, reset: bool) -> list[pd.Series[Any]]:
+        """The columns as pandas series, of a frame or of an array; names and number are checked, or remembered."""
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            table = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False, estimator=self)).infer_objects()
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if isinstance(frame, nw.DataFrame):
+            if 0 in frame.shape:
+                raise ValueError(f"X must have rows and columns; found the shape {frame.shape}.")
+            if not frame.implementation.is_pandas():
+                return [_as_pandas(column) for column in frame.iter_columns()]
+            table = frame.to_native()
+        return [table.iloc[:, at] for at in range(table.shape[1])]
+
+    def _names_in(self, input_features: Any) -> list[str]:
+        known = getattr(self, "feature_names_in_", None)
+        if input_features is not None:
+            given = [str(one) for one in input_features]
+            if known is not None and [*known] != given:
+                raise ValueError("input_features is not equal to feature_names_in_")
+            if len(given) != self.n_features_in_:
+                raise ValueError(
+                    f"input_features should have length equal to number of features ({self.n_features_in_}), got {len(given)}"
+                )
+            return given
+        return [f"x{at}" for at in range(self.n_features_in_)] if known is None else [str(one) for one in known]
+
+    def _classes_of(self, y: Any, what: str) -> tuple[Any, str]:
+        """Classes, one a row, and whether they are two or several; what is continuous is refused. ``what`` y is for, if there is none."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None: {what}.")
+        y = column_or_1d(y, warn=True)
+        if pd.isna(y).any():
+            raise ValueError("y must have a class for every row; found missing values. Drop those rows.")
+        kind = type_of_target(y, input_name="y")
+        if kind not in ("binary", "multiclass"):
+            raise ValueError(
+                f"y must have classes; found a target of type {kind!r} (Unknown label type: {kind}). Cut a continuous target into classes "
+                "first, with pandas.qcut or KBinsDiscretizer; to encode for a regression use scikit-learn's TargetEncoder."
+            )
+        return y, kind
+
+    def _groups(self, columns: Mapping[str, tuple[IntArray, Sequence[str]]], X: Any) -> Any:
+        """Columns of codes and what they are called: the codes, or categories where frames are asked for; -1 is nothing."""
+        config = getattr(self, "_sklearn_output_config", {}).get("transform", sklearn.get_config()["transform_output"])
+        if config not in ("pandas", "polars"):
+            return np.column_stack([codes for codes, _ in columns.values()])
+        if config == "pandas":
+            made = {name: pd.Categorical.from_codes(codes, pd.Index(which)) for name, (codes, which) in columns.items()}
+            return pd.DataFrame(made, index=X.index if isinstance(X, pd.DataFrame) else None)
+        import polars as pl
+
+        # The code -1 takes the last, which is nothing.
+        return pl.DataFrame(
+            {name: pl.Series([*which, None])[codes].cast(pl.Enum(which)) for name, (codes, which) in columns.items()}
+        )
+
+
+def is_number(column: pd.Series[Any]) -> bool:
+    """Whether a column holds numbers; truth values are categories."""
+    return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+
+
+def _as_pandas(column: nw.Series[Any]) -> pd.Series[Any]:
+    """A column of polars or pyarrow; dictionaries and enumerations as text."""
+    if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
+        column = column.cast(nw.String)
+    if column.dtype.is_numeric():
+        return pd.Series(column.cast(nw.Float64).to_numpy() if column.is_null().any() else column.to_numpy())
+    return pd.Series(column.to_list(), dtype=object)
+
 
 UNKNOWN_RULES = ("prior", "warn", "error")
 
@@ -213,12 +312,8 @@ class BottleneckEncoder(FrameTransformer):
         check_flag("product", self.product)
         least = whole_number("min_count", self.min_count)
         point = OperatingPoint(self.n_clusters, self.gamma, self.max_bits, self.min_relevance)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: groups keep what predicts it."
-            )
         columns = self._columns(X, reset=True)
-        y, kind = self._classes_of(y)
+        y, kind = self._classes_of(y, "groups keep what predicts it")
         if self.target_type == "binary" and kind != "binary":
             raise ValueError(f"target_type is 'binary'; found {len(np.unique(y))} classes.")
         check_consistent_length(columns[0], y)
@@ -226,19 +321,17 @@ class BottleneckEncoder(FrameTransformer):
         met = weights > 0.0
         self.classes_ = np.unique(y[met])
         classes = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
-        kinds = self._are_categories(columns)
-        both = zip(columns, kinds, strict=True)
+        both = zip(columns, self._are_categories(columns), strict=True)
         parts: list[Any] = [self._letters(column, kind, classes, weights, point) for column, kind in both]
-        names = self._names_in(None)
+        names, outcomes = self._names_in(None), len(self.classes_)
         places: list[tuple[int, ...]] = [(at,) for at in range(len(columns))]
         if self.product and len(columns) > 1:
             parts, places = [ProductLetters.of(*zip(*parts, strict=True))], [tuple(range(len(columns)))]
         self.features_, rows = [], []
         for at, (letters, codes) in zip(places, parts, strict=True):
-            name, outcomes = "*".join(names[one] for one in at), len(self.classes_)
-            self.features_.append(
-                EncodedFeature.of(name, at, letters, codes, classes, weights, outcomes, point=point, min_count=least)
-            )
+            name = "*".join(names[one] for one in at)
+            counted = (codes, classes, weights)
+            self.features_.append(EncodedFeature.of(name, at, letters, counted, outcomes, point, least))
             rows.append(self.features_[-1].rows[codes])
         return rows, classes, weights
 
@@ -262,8 +355,9 @@ class BottleneckEncoder(FrameTransformer):
             raise ValueError(f"cv must be at least 2 folds; found {self.cv}.")
         if whole and most < 2:
             return np.arange(len(y), dtype=np.int64) % max(min(int(self.cv), len(y)), 1)
-        stratified = partial(StratifiedKFold, shuffle=True, random_state=0)
-        cv = stratified(min(self.cv, most)) if whole else check_cv(self.cv, y, classifier=True)
+        cv = check_cv(self.cv, y, classifier=True)
+        if whole:
+            cv = StratifiedKFold(min(self.cv, most), shuffle=True, random_state=0)
         fold, times = np.zeros((2, len(y)), dtype=np.int64)
         with warnings.catch_warnings():
             # A class with fewer rows than folds is in some of them only: nothing to be warned of here.
@@ -282,9 +376,7 @@ class BottleneckEncoder(FrameTransformer):
         chosen, names = self.categorical_features, self._names_in(None)
         if isinstance(chosen, str):
             check_one_of("categorical_features", chosen, ("auto", "all"))
-            if chosen == "all":
-                return [True] * len(columns)
-            return [not is_number(column) for column in columns]
+            return [chosen == "all" or not is_number(column) for column in columns]
         wanted = set()
         for one in chosen:
             known = one in names if isinstance(one, str) else 0 <= one < len(names)
@@ -348,3 +440,109 @@ def _weights(given: Any, rows: int) -> Array:
     if not weights.any():
         raise ValueError("sample_weight must be above 0 for some rows; found only zeros.")
     return weights
+
+
+class PrivacyFunnelRelease(FrameTransformer):
+    """Release columns as one value a row that keeps as much of them as caps on what it tells about a secret allow.
+
+    Parameters
+    ----------
+    max_leakage : float, optional
+        Cap in **nats** on the average, I(S;Z). One of this and the next caps is needed.
+    max_lift : float, optional
+        Cap in **nats** on log p(s|z)/p(s), for every released value and every value of the secret.
+    two_sided : bool
+        Whether -log p(s|z)/p(s) is capped too.
+    min_group : float, optional
+        Least expected number of training rows for every released value.
+    bins : int or dict
+        Columns of numbers are put into so many bins of about equal mass; or a rule for each column that needs one, by name, as in
+        `Joint.from_frame`, where every value of the other columns stands for itself.
+    unseen : {"error", "marginal", "suppress"}
+        Rows, or combinations of values, that `fit` has not met: refused, drawn from p(z), or released as nothing (-1 in an array).
+    random_state : int, RandomState or None
+        Seed of the search and of the draws. None draws anew each time; a number makes equal calls equal, if the search ends by itself
+        before ``max_seconds``: one that the clock ends may end elsewhere the next time.
+    max_seconds : float
+        When the search ends at the latest; the caps hold in any case.
+
+    Attributes
+    ----------
+    release_ : Release
+        The mechanism with its certificate: utility, gap, lifts, `audit` takes it.
+    feature_names_in_, n_features_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    **Every call of `transform` is a release**: two of the same record may tell together what each hides alone. For rows that come again use
+    ``release_.transform`` with ids and a key. A draw depends on the place of a row, not only on its values. All promises are about p(x, s)
+    of the training rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import infoplane as ip
+    >>> people = pd.DataFrame({"job": list("aabbccdd") * 50, "sex": list("fmfmffmm") * 50})
+    >>> step = ip.PrivacyFunnelRelease(max_leakage=0.05, random_state=0).set_output(transform="pandas")
+    >>> step.fit_transform(people[["job"]], people.sex).columns.tolist(), bool(step.release_.isz <= 0.05)
+    (['z'], True)
+    """
+
+    def __init__(
+        self,
+        max_leakage: float | None = None,
+        *,
+        max_lift: float | None = None,
+        two_sided: bool = True,
+        min_group: float | None = None,
+        bins: int | Mapping[str, Any] = 4,
+        unseen: Literal["error", "marginal", "suppress"] = "error",
+        random_state: Any = None,
+        max_seconds: float = MAX_SECONDS,
+    ) -> None:
+        self.max_leakage = max_leakage
+        self.max_lift = max_lift
+        self.two_sided = two_sided
+        self.min_group = min_group
+        self.bins = bins
+        self.unseen = unseen
+        self.random_state = random_state
+        self.max_seconds = max_seconds
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find the release of largest I(X;Z); y is the secret."""
+        check_one_of("unseen", self.unseen, UNSEEN_RULES)
+        frame = self._frame(X, reset=True)
+        secret, _ = self._classes_of(y, "it is the secret to hide")
+        check_consistent_length(frame, secret)
+        names = [*frame.columns]
+        bins = self.bins
+        if not isinstance(bins, Mapping):
+            bins = {name: self.bins for name in names if is_number(frame[name])}
+        called = "y" + "_" * max(map(len, names))  # longer than any column's name
+        frame[called] = secret
+        joint = Joint.from_frame(frame, names, called, bins=bins, missing="category")
+        caps = (self.max_leakage, self.max_lift, self.two_sided, self.min_group)
+        self.release_ = release_mechanism(joint, *caps, rng=self._seed(), max_seconds=self.max_seconds)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """A released value for each row, drawn: one column ``z`` of numbers, or of categories where frames are asked for."""
+        check_is_fitted(self)
+        found = self.release_.transform(self._frame(X, reset=False), rng=self._seed(), unseen=self.unseen)
+        codes = found.fillna(-1).to_numpy(dtype=np.int64)
+        return self._groups({"z": (codes, [f"z{z}" for z in range(self.release_.clusters)])}, X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """One name, ``z``."""
+        check_is_fitted(self)
+        self._names_in(input_features)
+        return np.array(["z"], dtype=object)
+
+    def _frame(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        columns = [column.reset_index(drop=True) for column in self._columns(X, reset=reset)]
+        return pd.DataFrame(dict(zip(self._names_in(None), columns, strict=True)))
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
