@@ -41,6 +41,9 @@ EQUAL = 1e-13
 SLOTS_RANK, SLOTS_LETTERS = 4, 20
 """Slots are used up to this rank, from so many letters on (measured, docs/benchmarks/slots.md)."""
 
+MEMORY = 2**29
+"""Bytes that the waiting cells of one search may take; a cell that finds no room is given up, with the bound that it has."""
+
 
 class ProgrammeRules(NamedTuple):
     """What HiGHS is asked for, how programmes are scaled, and what one search may hold, set by `benchmarks/bench_columns.py`."""
@@ -52,8 +55,6 @@ class ProgrammeRules(NamedTuple):
     fewest_iterations: int = 10_000
     iterations_per_row: int = 8
     """Iterations that an attempt may take, at least and for every row: those that end take up to 7 per row."""
-    memory: int = 2**29
-    """Bytes that the waiting cells of one search may take; a cell that finds no room is given up, with the bound that it has."""
     most_cells: int = 1_000_000
     """Cells that may wait, whatever memory holds."""
     most_found: int = 256
@@ -126,7 +127,7 @@ class Channel:
         """Where the cells of a search wait, and what it finds; one search at a time."""
         n, r = len(self.T), self.rank
         each = n * r + 16 * r * (1 + KEPT) + 64 if self.by_slots else 24 * n + 40
-        cells = max(min(RULES.memory // each, RULES.most_cells), 2)
+        cells = max(min(MEMORY // each, RULES.most_cells), 2)
         # np.empty: pages that no cell ever reaches are never touched.
         whole = np.int64
         ranges: tuple[Array, ...]

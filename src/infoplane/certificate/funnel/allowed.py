@@ -24,7 +24,7 @@ from ...information import Array, entr
 from ...kernels.funnel_proof.capped_boxes import CappedBoxes, advance_capped, descend_within
 from ...kernels.funnel_proof.kept_boxes import THIN, descend_kept, weigh_kept_boxes
 from ...kernels.funnel_proof.search import WORTH
-from ...posterior.programme import EPS, RULES, Channel, Point, Programme
+from ...posterior.programme import EPS, MEMORY, RULES, Channel, Point, Programme
 from ...runtime.budget import Budget
 from .generation import GIVEN, CellSearch, Finder
 
@@ -195,7 +195,7 @@ class CappedPricing(CellSearch):
         channel = allowed.channel
         super().__init__(channel, aim.lam, aim.beta, floor, -GIVEN * floor, allowed.rank)
         n, m = channel.T.shape
-        cells = max(min(RULES.memory // (17 * n + 9 * m + 64), RULES.most_cells), 2)
+        cells = max(min(MEMORY // (17 * n + 9 * m + 64), RULES.most_cells), 2)
         # np.empty: pages that no cell ever reaches are never touched.
         boxes = CappedBoxes(
             channel.T,
