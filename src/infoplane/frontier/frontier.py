@@ -55,8 +55,7 @@ class Frontier:
         provenance: Mapping[str, Any] | None = None,
     ) -> None:
         self.joint = joint
-        # A list may change under our hands; any other sequence, such as the rows of a store, is read where it is.
-        self.runs: Sequence[Solution] = tuple(runs) if isinstance(runs, list) else runs
+        self.runs = tuple(runs)
         self.complete = complete
         """False if the sweep was interrupted: only the parameters that were finished are here."""
         self.provenance: dict[str, Any] = dict(provenance or {})

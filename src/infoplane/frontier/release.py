@@ -269,20 +269,26 @@ def release_mechanism(
     task, hidden = kept_and_hidden(joint)
     check_flag("two_sided", two_sided)
     limits = Limits(tol, max_cells, max_seconds)
-    leakage, lift, group = caps = _caps(max_leakage, max_lift, min_group)
+    asked = _Asked.of(hidden, max_leakage, max_lift, two_sided, min_group, secrets)
+    leakage = asked.leakage
     if confidence is not None:
-        only = _average_alone(task, *caps, secrets)
-        return funnel_at_leakage(hidden, only, confidence=confidence, rng=rng, max_seconds=max_seconds)
-    chosen = _chosen(hidden, secrets)
-    names = tuple(label for label, kept in zip(hidden.y_labels, chosen, strict=True) if kept)
-    asked = _Asked(leakage, lift, two_sided, group, chosen)
+        if task is not None:
+            raise InvalidOptionError(
+                "confidence is for a release that keeps X itself; found a TaskJoint. Give its hide, or leave out the confidence."
+            )
+        if leakage is None or not asked.on_average or secrets is not None:
+            raise InvalidOptionError(
+                "confidence goes with max_leakage alone: there is a test for an average in the population, and none for what a single "
+                "released value tells, which few records decide. Leave out max_lift, min_group and secrets, or the confidence."
+            )
+        return funnel_at_leakage(hidden, leakage, confidence=confidence, rng=rng, max_seconds=max_seconds)
     make = partial(
-        Release, max_leakage=leakage, max_lift=lift, two_sided=two_sided, min_group=group, secrets=names,
-        tol=limits.tol, task=task,
+        Release, max_leakage=leakage, max_lift=asked.lift, two_sided=two_sided, min_group=asked.group, tol=limits.tol, task=task,
+        secrets=tuple(label for label, kept in zip(hidden.y_labels, asked.chosen, strict=True) if kept),
     )  # fmt: skip
     if leakage == 0.0:  # nothing on average is nothing from any value
-        asked = _Asked(None, 0.0, True, group, np.ones_like(chosen))
-    elif leakage is not None and lift is None and group is None and (task is None or _by_edges(task)):
+        asked = _Asked(None, 0.0, True, asked.group, np.ones_like(asked.chosen))
+    elif leakage is not None and asked.on_average and (task is None or _by_edges(task)):
         within = partial(funnel_at_leakage, hidden) if task is None else partial(task_at_leakage, task)
         found: Any = within(leakage, tol=tol, max_cells=max_cells, max_seconds=max_seconds)
         return make(
@@ -294,37 +300,6 @@ def release_mechanism(
             left=0 if found.certified else 1,
         )
     return _searched(hidden, task, asked, limits, np.random.default_rng(rng), make)
-
-
-def _caps(
-    max_leakage: float | None, max_lift: float | None, min_group: float | None
-) -> tuple[float | None, float | None, float | None]:
-    """The caps, checked; one is needed."""
-    leakage = None if max_leakage is None else cap_in_nats("max_leakage", max_leakage)
-    lift = None if max_lift is None else cap_in_nats("max_lift", max_lift)
-    group = None if min_group is None else positive_number("min_group", min_group)
-    if leakage is None and lift is None and group is None:
-        raise InvalidOptionError(
-            "a release needs a cap: max_leakage on the average, max_lift on every released value, or min_group; found none. Without any "
-            "the best release is X itself."
-        )
-    return leakage, lift, group
-
-
-def _average_alone(
-    task: TaskJoint | None, leakage: float | None, lift: float | None, group: float | None, secrets: Any
-) -> float:
-    """The cap that a confidence goes with."""
-    if task is not None:
-        raise InvalidOptionError(
-            "confidence is for a release that keeps X itself; found a TaskJoint. Give its hide, or leave out the confidence."
-        )
-    if leakage is None or lift is not None or group is not None or secrets is not None:
-        raise InvalidOptionError(
-            "confidence goes with max_leakage alone: there is a test for an average in the population, and none for what a single "
-            "released value tells, which few records decide. Leave out max_lift, min_group and secrets, or the confidence."
-        )
-    return leakage
 
 
 def kept_and_hidden(joint: Joint | TaskJoint) -> tuple[TaskJoint | None, Joint]:
@@ -351,23 +326,6 @@ def rare_values(p_z: Array, records: int | None) -> str:
     )
 
 
-def _chosen(joint: Joint, secrets: Iterable[Hashable] | None) -> NDArray[np.bool_]:
-    """Which values of Y are capped."""
-    if secrets is None:
-        return np.ones(joint.shape[1], dtype=bool)
-    place = {label: y for y, label in enumerate(joint.y_labels)}
-    wanted = listed("secrets", secrets, "labels of the secret")
-    for label in wanted:
-        if label not in place:
-            raise InvalidOptionError(
-                f"secrets must be labels of the secret, {joint.y_labels[0]!r} for example; found {label!r}. joint.y_labels has all "
-                f"{len(place)}."
-            )
-    chosen = np.zeros(joint.shape[1], dtype=bool)
-    chosen[[place[label] for label in wanted]] = True
-    return chosen
-
-
 class _Asked(NamedTuple):
     """The caps that are asked for; nats and records."""
 
@@ -377,6 +335,34 @@ class _Asked(NamedTuple):
     group: float | None
     chosen: NDArray[np.bool_]
     """Which values of the secret are capped."""
+
+    @classmethod
+    def of(
+        cls, joint: Joint, leakage: Any, lift: Any, two_sided: bool, group: Any, secrets: Iterable[Hashable] | None
+    ) -> _Asked:
+        """What a caller gives, checked; one cap is needed."""
+        leakage = None if leakage is None else cap_in_nats("max_leakage", leakage)
+        lift = None if lift is None else cap_in_nats("max_lift", lift)
+        group = None if group is None else positive_number("min_group", group)
+        if leakage is None and lift is None and group is None:
+            raise InvalidOptionError(
+                "a release needs a cap: max_leakage on the average, max_lift on every released value, or min_group; found none. Without "
+                "any the best release is X itself."
+            )
+        known = set(joint.y_labels)
+        wanted = known if secrets is None else set(listed("secrets", secrets, "labels of the secret"))
+        for label in wanted:
+            if label not in known:
+                raise InvalidOptionError(
+                    f"secrets must be labels of the secret, {joint.y_labels[0]!r} for example; found {label!r}. joint.y_labels has all "
+                    f"{len(joint.y_labels)}."
+                )
+        return cls(leakage, lift, two_sided, group, np.array([label in wanted for label in joint.y_labels]))
+
+    @property
+    def on_average(self) -> bool:
+        """Whether nothing is said of a single released value."""
+        return self.lift is None and self.group is None
 
     def terms(self, joint: Joint, support: Support) -> Terms:
         """The caps as ranges of p(s|z) and of p(x|z), of the letters of a support."""

@@ -33,7 +33,7 @@ from ..solution import Residuals, Run, Status, finished, proven
 from ..solvers.base import make_starts, seed_sequence
 from ..solvers.job import Job
 from ..solvers.shared.resizing import merged
-from ..solvers.tasks.task_portfolio import TaskPortfolio
+from ..solvers.tasks import TaskPortfolio
 from ..task_problem import TaskLagrangian
 
 
@@ -193,11 +193,38 @@ def _curve(
     everything = form.keep * _informations(form, np.eye(len(form.p_x)))[0]
     lines = [LeakageLine(0.0, -everything * (1.0 + 1e-12) - 1e-12, np.zeros(len(form.p_x)))]
     spent = whole.seconds_spent / len(caps)
-    own = replace(limits, max_seconds=max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
-    found = {
-        cap: _capped(form, generation, hidden, private, cap, lines, clusters, own, budget)
-        for cap in sorted(set(caps), reverse=True)
-    }
+    rest = replace(limits, max_seconds=max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
+
+    def capped(cap: float) -> CappedTask:
+        """One cap; lines are those of larger ones, and this one's is added."""
+        own, W, upper, rounds = rest.budget(budget), hidden, math.inf, 0
+        if cap > 0.0 or private is None:
+            with suppress(InfoplaneError, Stopped):  # then nothing is better than what tells nothing
+                outcome = generation(max(cap, 1e-12), 0.9 * limits.tol, own)
+                lines.append(LeakageLine(outcome.hide, outcome.lower, outcome.lam))
+                W, rounds = _within(form, outcome.encoder, cap, hidden), outcome.rounds
+        else:
+            upper, rounds = private.upper, private.rounds
+        line = min(reversed(lines), key=lambda one: one.at(cap))
+        upper = min(upper, line.at(cap))
+        beta = line.beta if cap > 0.0 else math.inf
+        problem = TaskLagrangian(0.0, 1.0, max(line.beta, 1e-12), "task_funnel", max(line.beta, 1e-12))
+        encoder = form.expanded(W)
+        if clusters is not None and len(W) > clusters:
+            encoder = merged(form.whole, problem, encoder, most=clusters)
+        residuals = Residuals(0.0, 0.0, problem.stationarity(form.whole.joint, form.whole.lift(encoder)))
+        # Of the Lagrangian, which is what a file says of it; the cap's own bound may be better (`CappedTask.status`).
+        gap = problem.value(form.whole.joint, form.whole.lift(encoder)) - line.lower
+        certified = proven(gap, limits.tol, residuals, Status.INTERRUPTED if own.stopped else Status.ITERATION_LIMIT)
+        run = Run(
+            encoder, certified, rounds, residuals, found_by="columns",
+            lower_bound=line.lower, multipliers=None if line.lam is None else form.letters.spread(line.lam, 0.0),
+            advice="raise max_seconds, or clusters",
+        )  # fmt: skip
+        solution = finished(form.whole, problem, run, seconds=own.seconds_spent)
+        return CappedTask(solution, upper, limits.tol, cap, beta, own.cells_spent)
+
+    found = {cap: capped(cap) for cap in sorted(set(caps), reverse=True)}
     return [found[cap] for cap in caps]
 
 
@@ -234,46 +261,6 @@ def _by_columns(
         columns.add(form.posteriors(W))
         columns.near = TaskForm(form.whole, problem).multipliers(W), price
     return lambda cap, tol, budget: generate_columns(form, columns, tol, budget, cap), private
-
-
-def _capped(
-    form: TaskForm,
-    generation: Generation,
-    hidden: Array,
-    private: PrivateRelease | None,
-    cap: float,
-    lines: list[LeakageLine],
-    clusters: int | None,
-    limits: Limits,
-    budget: Budget,
-) -> CappedTask:
-    """One cap; lines are those of larger ones, and this one's is added."""
-    own, W, upper, rounds = limits.budget(budget), hidden, math.inf, 0
-    if cap > 0.0 or private is None:
-        with suppress(InfoplaneError, Stopped):  # then nothing is better than what tells nothing
-            outcome = generation(max(cap, 1e-12), 0.9 * limits.tol, own)
-            lines.append(LeakageLine(outcome.hide, outcome.lower, outcome.lam))
-            W, rounds = _within(form, outcome.encoder, cap, hidden), outcome.rounds
-    else:
-        upper, rounds = private.upper, private.rounds
-    line = min(reversed(lines), key=lambda one: one.at(cap))
-    upper = min(upper, line.at(cap))
-    beta = line.beta if cap > 0.0 else math.inf
-    problem = TaskLagrangian(0.0, 1.0, max(line.beta, 1e-12), "task_funnel", max(line.beta, 1e-12))
-    encoder = form.expanded(W)
-    if clusters is not None and len(W) > clusters:
-        encoder = merged(form.whole, problem, encoder, most=clusters)
-    residuals = Residuals(0.0, 0.0, problem.stationarity(form.whole.joint, form.whole.lift(encoder)))
-    # Of the Lagrangian, which is what a file says of it; the cap's own bound may be better (`CappedTask.status`).
-    gap = problem.value(form.whole.joint, form.whole.lift(encoder)) - line.lower
-    certified = proven(gap, limits.tol, residuals, Status.INTERRUPTED if own.stopped else Status.ITERATION_LIMIT)
-    run = Run(
-        encoder, certified, rounds, residuals, found_by="columns",
-        lower_bound=line.lower, multipliers=None if line.lam is None else form.letters.spread(line.lam, 0.0),
-        advice="raise max_seconds, or clusters",
-    )  # fmt: skip
-    solution = finished(form.whole, problem, run, seconds=own.seconds_spent)
-    return CappedTask(solution, upper, limits.tol, cap, beta, own.cells_spent)
 
 
 def _informations(form: TaskForm, W: Array) -> tuple[float, float]:

@@ -180,58 +180,48 @@ def transitions(
         raise InvalidOptionError(
             f"expected from 2 to {MOST_POINTS:,} points, each an optimum to certify; found {points:,}."
         )
-    search = _CertifiedPath(Support(joint), Envelope(tol=tol), width, critical)
+    support, solver = Support(joint), Envelope(tol=tol)
+
+    def along(gammas: list[float], begun: Array) -> list[_Optimum]:
+        """Certified optima, each proof begun from its neighbour's decoders."""
+        problems = [bottleneck(gamma) for gamma in gammas]
+        runs = solver.follow(Job(support, problems[0], begun[None], tol=1e-10), problems)
+        return [_Optimum(gamma, run, len(run.encoder)) for gamma, run in zip(gammas, runs, strict=True)]
+
+    def between(one: _Optimum, two: _Optimum) -> Iterator[Transition]:
+        """Every change of the number of clusters between two optima that bisection can separate."""
+        if one.clusters == two.clusters:
+            return
+        if two.gamma <= one.gamma * (1.0 + width):
+            below, above = (plane_point(joint, support.lift(optimum.run.encoder)) for optimum in (one, two))
+            found = _how(one, two, 2.0 * width, critical)
+            yield Transition(one.gamma, two.gamma, one.clusters, two.clusters, below, above, found)
+            return
+        (middle,) = along([float(np.sqrt(one.gamma * two.gamma))], one.run.encoder)
+        yield from between(one, middle)
+        yield from between(middle, two)
+
     grid = np.geomspace(low, high, points)
     grid[-1] = high
-    optima = search.along([float(gamma) for gamma in grid])
-    return [found for one, two in pairwise(optima) for found in search.between(one, two)]
+    optima = along(grid.tolist(), np.ones((1, support.p_x.size)))
+    return [found for one, two in pairwise(optima) for found in between(one, two)]
 
 
 class _Optimum(NamedTuple):
     gamma: float
     run: Run
-
-    @property
-    def clusters(self) -> int:
-        return len(self.run.encoder)
+    clusters: int
 
 
-class _CertifiedPath:
-    """Certified optima along gamma, each proof begun from its neighbour's decoders."""
-
-    def __init__(self, support: Support, solver: Envelope, width: float, critical: float) -> None:
-        self.support, self.solver, self.width, self.critical = support, solver, width, critical
-
-    def along(self, gammas: list[float], start: Run | None = None) -> list[_Optimum]:
-        first = np.ones((1, self.support.p_x.size)) if start is None else start.encoder
-        problems = [bottleneck(gamma) for gamma in gammas]
-        runs = self.solver.follow(Job(self.support, problems[0], first[None], tol=1e-10), problems)
-        return [_Optimum(gamma, run) for gamma, run in zip(gammas, runs, strict=True)]
-
-    def between(self, one: _Optimum, two: _Optimum) -> Iterator[Transition]:
-        """Every change of the number of clusters between two optima that bisection can separate."""
-        if one.clusters == two.clusters:
-            return
-        if two.gamma <= one.gamma * (1.0 + self.width):
-            encoders = (self.support.lift(optimum.run.encoder) for optimum in (one, two))
-            below, above = (plane_point(self.support.joint, W) for W in encoders)
-            found = self.how(one, two)
-            yield Transition(one.gamma, two.gamma, one.clusters, two.clusters, below, above, found)
-            return
-        middle = self.along([float(np.sqrt(one.gamma * two.gamma))], one.run)[0]
-        yield from self.between(one, middle)
-        yield from self.between(middle, two)
-
-    def how(self, one: _Optimum, two: _Optimum) -> str:
-        """How a transition was found, and whether the second variation predicts it."""
-        certified = one.run.status is Status.CERTIFIED is two.run.status
-        said = "bisection on certified optima" if certified else "bisection; not every optimum on the way was certified"
-        if two.clusters > 1:
-            return said
-        slack = 2.0 * self.width
-        if one.gamma * (1.0 - slack) <= self.critical <= two.gamma * (1.0 + slack):
-            return f"{said}, and the second variation: the critical gamma is {self.critical:.9g}"
-        return (
-            f"{said}: a cluster far from p(x) pays where a constant Z is still a local minimum; "
-            f"it ceases to be one at the critical gamma {self.critical:.9g}"
-        )
+def _how(one: _Optimum, two: _Optimum, slack: float, critical: float) -> str:
+    """How a transition was found, and whether the second variation predicts it."""
+    certified = one.run.status is Status.CERTIFIED is two.run.status
+    said = "bisection on certified optima" if certified else "bisection; not every optimum on the way was certified"
+    if two.clusters > 1:
+        return said
+    if one.gamma * (1.0 - slack) <= critical <= two.gamma * (1.0 + slack):
+        return f"{said}, and the second variation: the critical gamma is {critical:.9g}"
+    return (
+        f"{said}: a cluster far from p(x) pays where a constant Z is still a local minimum; "
+        f"it ceases to be one at the critical gamma {critical:.9g}"
+    )

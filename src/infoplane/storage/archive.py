@@ -76,19 +76,15 @@ def load(path: str | os.PathLike[str]) -> Frontier:
         ) from error
 
 
-def _meta(frontier: Frontier) -> dict[str, Any]:
-    """What the text of a file says: the joint's labels, and of every run what is no number."""
-    return {
+def _to_arrays(frontier: Frontier) -> dict[str, Any]:
+    joint, runs = frontier.joint, frontier.runs
+    meta = {
         "format": FORMAT,
         "complete": frontier.complete,
         "provenance": frontier.provenance,
-        **joint_meta(frontier.joint),
-        **{name: [value(run) for run in frontier.runs] for name, (value, _) in LISTS.items()},
+        **joint_meta(joint),
+        **{name: [value(run) for run in runs] for name, (value, _) in LISTS.items()},
     }
-
-
-def _to_arrays(frontier: Frontier) -> dict[str, Any]:
-    joint, runs = frontier.joint, frontier.runs
     kept = [run.has_encoder for run in runs]
     encoders = [run.encoder for run, has in zip(runs, kept, strict=True) if has]
     traces = [run.trace for run in runs]
@@ -96,7 +92,7 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
     multipliers = {run.multipliers.tobytes(): run.multipliers for run in runs if run.multipliers is not None}
     places = {key: place for place, key in enumerate(multipliers)}
     return {
-        "meta": np.array(json.dumps(_meta(frontier))),
+        "meta": np.array(json.dumps(meta)),
         **joint_arrays(joint),
         "rho": np.array([run.problem.rho for run in runs]).reshape(-1, 3),
         "numbers": np.array([(run.parameter, run.seconds, *run.residuals) for run in runs]).reshape(-1, 5),

@@ -13,6 +13,7 @@ import sqlite3
 import struct
 import time
 import zlib
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -51,6 +52,9 @@ has a checksum too."""
 COLUMNS = {table: tuple(one.split()[0] for one in columns.split(", ")) for table, columns in TABLES.items()}
 """The columns of every table."""
 
+ROW: dict[str, Any] = {table: namedtuple(table, columns) for table, columns in COLUMNS.items()}
+"""A row of every table."""
+
 KEYS = {table: columns[: 3 if TABLES[table].startswith(RUN) else 1] for table, columns in COLUMNS.items()}
 """What no two rows of a table share."""
 
@@ -60,7 +64,7 @@ CREATE = {
 }
 """How tables are made, and what SQLite says of them ever after."""
 
-Rows = dict[str, list[tuple[Any, ...]]]
+Rows = dict[str, list[Any]]
 """Of some tables, by name; each row was found to have its checksum."""
 
 T = TypeVar("T")
@@ -125,7 +129,7 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[A
     )
 
 
-def rows_of(connection: sqlite3.Connection, table: str, key: Sequence[Any] | None = None) -> Iterator[tuple[Any, ...]]:
+def rows_of(connection: sqlite3.Connection, table: str, key: Sequence[Any] | None = None) -> Iterator[Any]:
     """Rows of a table, in the order of their keys, or that of one key; a ValueError names the first that does not have its checksum."""
     keys = KEYS[table]
     which = f"ORDER BY {', '.join(keys)}" if key is None else f"WHERE {' AND '.join(f'{name} = ?' for name in keys)}"
@@ -135,7 +139,7 @@ def rows_of(connection: sqlite3.Connection, table: str, key: Sequence[Any] | Non
         if summed != checksum(row):
             named = ", ".join(f"{name} {value!r}" for name, value in zip(keys, row, strict=False))
             raise ValueError(f"the row of {table} with {named} does not have its checksum")
-        yield tuple(row)
+        yield ROW[table](*row)
 
 
 def contents(connection: sqlite3.Connection, tables: Iterable[str], keys: Iterable[str] = ()) -> Rows:
@@ -154,7 +158,7 @@ def read(path: Path, tables: Iterable[str], keys: Iterable[str] = ()) -> Rows:
     return _looked(path, lambda connection: contents(connection, tables, keys))
 
 
-def read_row(path: Path, table: str, key: Sequence[Any]) -> tuple[Any, ...] | None:
+def read_row(path: Path, table: str, key: Sequence[Any]) -> Any:
     """The row of that key, if there is one."""
     return _looked(path, lambda connection: next(rows_of(connection, table, key), None))
 

@@ -37,6 +37,7 @@ from ..problem import MarkovLagrangian
 from ..solution import Residuals, Run, Solution, Status, Trace, beneath, contenders
 from ..task_problem import TaskLagrangian
 from .database import (
+    ROW,
     Rows,
     contents,
     damage_said,
@@ -109,7 +110,7 @@ class Store:
             with damage_said(self.path):
                 found = contents(self.connection, ("manifest", "parameters", "runs", "sessions", "chunks"))
                 _refuse_difference(self.path, manifest_of(found), self.manifest)
-                self.values = [row[1] for row in found["parameters"]]
+                self.values = [row.value for row in found["parameters"]]
                 self.records = _records(found)
                 self.session, self.chunk = (
                     max((row[0] for row in found[table]), default=0) for table in ("sessions", "chunks")
@@ -213,10 +214,12 @@ def _trace_row(key: Key, trace: Trace) -> tuple[Any, ...]:
 def _records(found: Rows) -> list[RunRecord]:
     """The numbers by which the runs of a store are compared and counted."""
     unknown = Residuals(math.nan, math.nan, math.nan)
-    return [
-        RunRecord(index, solver, start, loss, ixz, iyz, Run(NOTHING, Status[status], 0, unknown, lower_bound=rest[-2]))
-        for index, solver, start, loss, ixz, iyz, _, status, *rest in found["runs"]
-    ]
+
+    def record(row: Any) -> RunRecord:
+        run = Run(NOTHING, Status[row.status], 0, unknown, lower_bound=row.lower_bound)
+        return RunRecord(row.place, row.solver, row.start, row.loss, row.ixz, row.iyz, run)
+
+    return [record(row) for row in found["runs"]]
 
 
 def _first_rows(manifest: Mapping[str, Any], joint: Joint) -> dict[str, list[tuple[Any, ...]]]:
@@ -345,15 +348,14 @@ def _status(rows: Rows, running: bool) -> StoreStatus:
     del manifest["joint"]
     runs_per_parameter = manifest["runs_a_place"]
     total = manifest["points"] or len(manifest["grid"])
-    values = {place: value for place, value, *_ in rows["parameters"]}
-    now, began = rows["sessions"][-1][:2] if rows["sessions"] else (0, 0.0)
-    # Of the latest call: its chunks, each with its units and when it ended.
-    chunks = {chunk: (units, end) for chunk, session, units, end in rows["chunks"] if session == now}
-    runs = [(row[-1], row[0], row[3]) for row in rows["runs"]]
-    at = Counter(place for _, place, _ in runs)
-    latest = max(runs)[1] if runs else None
-    runs_now = sum(chunk in chunks for chunk, *_ in runs)
-    seconds = max((end for _, end in chunks.values() if end is not None), default=-math.inf) - began
+    values = {row.place: row.value for row in rows["parameters"]}
+    now = rows["sessions"][-1] if rows["sessions"] else ROW["sessions"](0, 0.0, None, None)
+    chunks = {row.chunk: row for row in rows["chunks"] if row.session == now.session}
+    at = Counter(row.place for row in rows["runs"])
+    # The parameter that was worked on last.
+    latest = max(rows["runs"], key=lambda row: (row.chunk, row.place), default=None)
+    runs, runs_now = len(rows["runs"]), sum(row.chunk in chunks for row in rows["runs"])
+    seconds = max((row.ended for row in chunks.values() if row.ended is not None), default=-math.inf) - now.began
     complete = _is_complete(rows)
     return StoreStatus(
         manifest=manifest,
@@ -362,14 +364,14 @@ def _status(rows: Rows, running: bool) -> StoreStatus:
         parameters=sum(count == runs_per_parameter for count in at.values()),
         # Refinement may end with fewer than were asked for, which is known only then.
         total_parameters=len(values) if complete else total,
-        runs=len(runs),
-        total_runs=len(runs) if complete else total * runs_per_parameter,
-        converged=sum(Status[row[7]].converged for row in rows["runs"]),
-        under_way=0 if complete else sum(len(json.loads(units)) for units, end in chunks.values() if end is None),
+        runs=runs,
+        total_runs=runs if complete else total * runs_per_parameter,
+        converged=sum(Status[row.status].converged for row in rows["runs"]),
+        under_way=0 if complete else sum(len(json.loads(row.units)) for row in chunks.values() if row.ended is None),
         sessions=len(rows["sessions"]),
         rate=runs_now / seconds if runs_now and 0.0 < seconds < math.inf else None,
-        best_loss=min((loss for _, place, loss in runs if place == latest), default=None),
-        parameter=None if latest is None else values[latest],
+        best_loss=latest and min(row.loss for row in rows["runs"] if row.place == latest.place),
+        parameter=latest and values[latest.place],
     )
 
 
@@ -399,7 +401,7 @@ def joint_of(rows: Rows) -> Joint:
 
 def _is_complete(rows: Rows) -> bool:
     """Whether some call has ended the sweep."""
-    return any(outcome == "complete" for *_, outcome in rows["sessions"])
+    return any(row.outcome == "complete" for row in rows["sessions"])
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
@@ -412,58 +414,47 @@ def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontie
     """All runs of the parameters that are finished; where bounds were asked for, each run has its parameter's."""
     manifest = manifest_of(rows)
     gap, caps = manifest["certify_nats"], manifest["cluster_caps"]
-    fields = {
-        place: {"joint": joint, "parameter": value, "problem": problem_of((z, zx, zy), family, parameter)}
-        for place, value, family, parameter, z, zx, zy in rows["parameters"]
-    }
-    runs_at = Counter(row[0] for row in rows["runs"])
-    done = [place for place in fields if runs_at[place] == manifest["runs_a_place"]]
+    values = {row.place: row.value for row in rows["parameters"]}
+    problems = {row.place: problem_of(row[4:], row.family, row.parameter) for row in rows["parameters"]}
+    runs_at = Counter(row.place for row in rows["runs"])
+    done = [place for place in values if runs_at[place] == manifest["runs_a_place"]]
     if manifest["points"] is not None:
-        done.sort(key=lambda place: (fields[place]["parameter"], place))
-    multipliers = {row[:3]: _multipliers(row[3], joint.shape[0]) for row in rows["multipliers"]}
-    kept = {table: set(rows[table]) for table in KEPT}
+        done.sort(key=lambda place: (values[place], place))
+    multipliers = {row[:3]: _multipliers(row.data, joint.shape[0]) for row in rows["multipliers"]}
+    encoders, traces = (set(rows[table]) for table in KEPT)
     found: dict[int, list[Solution]] = {place: [] for place in done}
-    for place, solver, start, loss, ixz, iyz, clusters, status, found_by, iterations, seconds, *rest in rows["runs"]:
-        if place not in found:
-            continue
-        *residuals, died, bound, _ = rest
-        left = Residuals(*(np.nan if one is None else one for one in residuals))
-        key = place, solver, start
-        found[place].append(
-            LazySolution.of(
-                partial(_encoder, path, joint, key) if key in kept["encoders"] else None,
-                partial(_trace, path, key) if key in kept["traces"] else None,
-                loss=loss,
-                ixz=ixz,
-                iyz=iyz,
-                clusters=clusters,
-                status=Status[status],
-                solver=found_by,
-                iterations=iterations,
-                seconds=seconds,
-                residuals=left,
-                start=start,
-                died=died,
-                lower_bound=beneath(bound, loss),
+    for row in rows["runs"]:
+        if row.place in found:
+            key, residuals = row[:3], (row.primal, row.dual, row.stationarity)
+            as_stored = ("loss", "ixz", "iyz", "clusters", "start", "iterations", "seconds", "died")
+            run = LazySolution.of(
+                partial(_encoder, path, joint, key) if key in encoders else None,
+                partial(_trace, path, key) if key in traces else None,
+                joint=joint,
+                problem=problems[row.place],
+                parameter=values[row.place],
+                status=Status[row.status],
+                solver=row.found_by,
+                residuals=Residuals(*(math.nan if one is None else one for one in residuals)),
+                lower_bound=beneath(row.lower_bound, row.loss),
                 multipliers=multipliers.get(key),
-                cluster_cap=caps[solver],
-                **fields[place],
+                cluster_cap=caps[row.solver],
+                **{name: getattr(row, name) for name in as_stored},
             )
-        )
-    runs: list[Solution] = [run for place in done for run in found[place]]
-    values = [fields[place]["parameter"] for place in fields]
+            found[row.place].append(run)
+    runs = [run for place in done for run in found[place]]
     runs = runs if gap is None else best_bounded(runs, gap)
-    return Frontier(joint, runs, complete=complete, provenance=readable(manifest, values))
+    return Frontier(joint, runs, complete=complete, provenance=readable(manifest, list(values.values())))
 
 
 def best_bounded(runs: Sequence[Solution], gap: float) -> list[Solution]:
-    """The runs, each with the highest lower bound that was proven for its parameter, if one was; CERTIFIED if within ``gap`` of it."""
+    """The runs, each with the highest lower bound that was proven for its parameter, if one was; CERTIFIED only if within ``gap`` of it."""
     bounds: dict[float, tuple[float, Array | None]] = {}
     for run in runs:
         if run.lower_bound is not None and run.lower_bound > bounds.get(run.parameter, (-math.inf, None))[0]:
             bounds[run.parameter] = run.lower_bound, run.multipliers
     found = ((run, *bounds.get(run.parameter, (None, None))) for run in runs)
-    return [run if bound is None else run.bounded(bound, gap, multipliers) for run, bound, multipliers in found]
+    return [run.bounded(bound, gap, multipliers) for run, bound, multipliers in found]
 
 
 def _multipliers(data: bytes, letters: int) -> Array:

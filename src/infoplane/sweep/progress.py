@@ -72,11 +72,12 @@ BETWEEN = 100
 """Runs between two calls of a callback, as long as no parameter is finished: a sweep of small joints makes thousands a second."""
 
 
+@dataclass(frozen=True)
 class Bar:
     """A callback that is called after every chunk, and while none ends."""
 
-    def __init__(self, show: Callable[[SweepProgress], None], say: Callable[[str], None] | None = None) -> None:
-        self.show, self.say = show, say
+    show: Callable[[SweepProgress], None]
+    say: Callable[[str], None] | None = None
 
     def wait(self, done: int, total: int, seconds: float) -> None:
         """Say that the sweep goes on, where nothing else shows it: a path of large encoders ends all at once."""

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 import os
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
@@ -96,8 +95,6 @@ def bands(
     confidence: float = 0.95,
     rng: int = 0,
     store: str | os.PathLike[str] | None = None,
-    executor: Executor | None = None,
-    engine: str | None = None,
     **options: Any,
 ) -> Bands:
     """See `Frontier.bands`."""
@@ -120,9 +117,7 @@ def bands(
     for group, part in enumerate(parts_of(counts, GROUPS, np.random.default_rng(rng))):
         where = None if store is None else Path(store, f"group-{group}.db")
         rest = Joint.from_counts(counts - part)
-        made = sweep(
-            rest, bottleneck, gammas, rng=rng, store=where, executor=executor, engine=engine, **{"starts": 4, **options}
-        )
+        made = sweep(rest, bottleneck, gammas, rng=rng, store=where, **{"starts": 4, **options})
         if not made.complete:
             raise KeyboardInterrupt
         left_out.append(_curve([answer.run for answer in made.best_answers()], rates, rest)[0])
