@@ -58,9 +58,8 @@ from .solvers.portfolio import Portfolio
 from .solvers.proofs import Columns, Envelope, TaskProof
 from .solvers.registry import SOLVERS, register
 from .solvers.splitting.block import Block
-from .solvers.splitting.iterates import Standing, iterates
 from .solvers.splitting.pair import PairSolution, douglas_rachford
-from .solvers.splitting.solver import DouglasRachford, ThreeBlockADMM
+from .solvers.splitting.solver import DouglasRachford, Standing, ThreeBlockADMM, iterates
 from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_threshold
 from .solvers.tasks import Multi1, TaskMap, TaskPortfolio
 from .storage.archive import verify
