@@ -71,7 +71,7 @@ def test_nothing_of_a_larger_secret_by_vertices_and_by_programmes(monkeypatch):
     best = linprog(-(u * np.log(u)).sum(axis=0), A_eq=Q, b_eq=tasks.p_x)
     h_u = -(tasks.keep.p_y * np.log(tasks.keep.p_y)).sum()
     for bases in (50_000, 0):  # all vertices, and those that programmes lead to
-        monkeypatch.setattr(private, "MOST_BASES", bases)
+        monkeypatch.setattr(private, "EFFORT", private.EFFORT._replace(most_bases=bases))
         found = ip.task_at_leakage(tasks, 0.0)
         assert found.certified
         assert found.iuz == pytest.approx(h_u - best.fun, abs=1e-6)

@@ -79,7 +79,7 @@ def of_a_search(rng):
         lam = -beta * rng.choice([0.1, 0.6]) * rng.random(n)
         Q = twin.sparse_posteriors(n, channel.rank, rng, 300)
         Q = np.hstack([Q, channel.descend(lam, beta, Q[:, :60].copy())[0]])
-        Q = np.column_stack([Q, challenge(channel, p_x, lam, beta, Q).posterior])
+        Q = np.column_stack([Q, challenge(channel, p_x, lam, beta, Q)[0]])
         depth = float(10.0 ** rng.uniform(-6, -1))
         lam = lam + twin.values(T, lam, beta, Q).min() + depth
         lowest = twin.values(T, lam, beta, Q).min()

@@ -108,7 +108,7 @@ def test_an_attempt_that_would_not_end_is_given_up_for_the_next(monkeypatch):
     costs = rng.random(260)
     simplex = ("highs-ds", 1e-7)
     expected = programme.solved(costs, A, attempts=[simplex])
-    monkeypatch.setattr(programme, "HIGHS", programme.HIGHS._replace(fewest_iterations=20, iterations_per_row=0))
+    monkeypatch.setattr(programme, "RULES", programme.RULES._replace(fewest_iterations=20, iterations_per_row=0))
     assert programme.solved(costs, A, attempts=[simplex]) is None
     found = programme.solved(costs, A, attempts=[simplex, ("highs-ipm", 1e-7)])
     assert costs @ found.weights == pytest.approx(costs @ expected.weights, abs=1e-6)

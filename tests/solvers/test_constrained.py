@@ -4,7 +4,8 @@ import pytest
 import infoplane as ip
 import verify
 from batches import Stepped
-from infoplane.solvers.constrained import ratio, root
+from infoplane.joint.joint import Support
+from infoplane.solvers.constrained import root
 
 JOINT = ip.datasets.paper_nonuniform()
 
@@ -19,11 +20,15 @@ def test_roots_of_an_increasing_function_side_by_side():
 
 
 def test_which_problems_have_a_multiplier():
-    assert ratio(ip.bottleneck(0.3), 1.0) == pytest.approx(0.3)
-    assert ratio(ip.MarkovLagrangian(-1.4, -0.6, 2.0), 1.0) == pytest.approx(0.3)
-    assert ratio(ip.funnel(2.5), -1.0) == pytest.approx(2.5)
-    assert ratio(ip.funnel(2.5), 1.0) is None
-    assert ratio(ip.deterministic_bottleneck(0.3), 1.0) is None
+    def held(solver, problem):
+        support = Support(ip.datasets.paper_uniform())
+        return solver.begin(ip.Job(support, problem, starts=np.eye(3)[None])).lam[0]
+
+    assert held(ip.BregmanProjection(), ip.bottleneck(0.3)) == pytest.approx(1 / 0.3)
+    assert held(ip.BregmanProjection(), ip.MarkovLagrangian(-1.4, -0.6, 2.0)) == pytest.approx(1 / 0.3)
+    assert held(ip.EMFunnel(), ip.funnel(2.5)) == pytest.approx(1 / 2.5)
+    for problem in (ip.funnel(2.5), ip.deterministic_bottleneck(0.3)):
+        assert "abp is for the bottleneck" in ip.BregmanProjection().refusal(problem)
 
 
 @pytest.mark.parametrize(

@@ -550,7 +550,7 @@ real_linprog = scipy.optimize.linprog
 
 @pytest.fixture
 def waiting(monkeypatch):
-    monkeypatch.setattr(programme, "HIGHS", programme.HIGHS._replace(short=0))
+    monkeypatch.setattr(programme, "RULES", programme.RULES._replace(short=0))
     made = []
 
     def make(pressed_at):

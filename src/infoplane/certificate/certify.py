@@ -9,7 +9,7 @@ less its multiple of H(Z|X) >= 0 has that form, and its bound holds for both; it
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -226,30 +226,23 @@ def certify(
     bounded = posterior_form_below(problem)
     if not (is_bottleneck(bounded) or is_funnel(bounded) or is_task(bounded)):
         raise UnsupportedProblemError(no_certificate(problem))
-    found = _certified(joint, bounded, W, Limits(tol, max_cells, max_seconds))
-    # What improves on the encoder below need not improve on it here.
-    return (
-        found if bounded is problem else replace(found, problem=problem, loss=problem.value(joint, W), posterior=None)
-    )
-
-
-def _certified(joint: Joint, problem: MarkovLagrangian, W: Array, limits: Limits) -> Certificate:
-    """The certificate of a bottleneck, a funnel or a task."""
-    proof = _bottleneck if is_bottleneck(problem) else _funnel if is_funnel(problem) else _task
-    support, loss, budget = Support(joint), problem.value(joint, W), limits.budget()
+    limits = Limits(tol, max_cells, max_seconds)
+    proof = _bottleneck if is_bottleneck(bounded) else _funnel if is_funnel(bounded) else _task
+    support, loss, budget = Support(joint), bounded.value(joint, W), limits.budget()
     with one_blas_thread():
-        work = partial(proof, support, problem, W[:, support.x], loss, limits.tol, budget)
+        work = partial(proof, support, bounded, W[:, support.x], loss, limits.tol, budget)
         proven = attended([work], budget)[0]
-    met = proven.posterior
+    # What improves on the encoder below need not improve on it here.
+    met = proven.posterior if bounded is problem and loss - proven.lower > limits.tol else None
     return Certificate(
         problem=problem,
-        loss=loss,
+        loss=loss if bounded is problem else problem.value(joint, W),
         lower_bound=proven.lower,
         tol=limits.tol,
         cells=budget.cells_spent,
         left=proven.left,
         seconds=budget.seconds_spent,
-        posterior=None if met is None or loss - proven.lower <= limits.tol else support.spread(met),
+        posterior=None if met is None else support.spread(met),
         multipliers=None if proven.multipliers is None else support.spread(proven.multipliers),
         limit=proven.limit,
     )

@@ -60,15 +60,8 @@ class ChallengeEffort(NamedTuple):
 EFFORT = ChallengeEffort()
 
 
-class Challenge(NamedTuple):
-    """The lowest g that was met, and where."""
-
-    posterior: Array
-    value: float
-
-
-def challenge(channel: Channel, p_x: Array, lam: Array, beta: float, Q: Array) -> Challenge:
-    """The lowest g(q) that local search finds from the columns of Q (|X|, k); beta > 1."""
+def challenge(channel: Channel, p_x: Array, lam: Array, beta: float, Q: Array) -> tuple[Array, float]:
+    """The q of lowest g(q) that local search finds from the columns of Q (|X|, k), and that value; beta > 1."""
     g = _values(channel, lam, beta, Q)
     Q = Q[:, np.argsort(g, kind="stable")[: max(EFFORT.work // (len(SHARES) * len(p_x)), 1)]]
     rows = np.ascontiguousarray(beginnings(Q, p_x, EFFORT, np.random.default_rng(0)).T)
@@ -79,7 +72,7 @@ def challenge(channel: Channel, p_x: Array, lam: Array, beta: float, Q: Array) -
     ends = np.hstack([ends[:, lowest], channel.descend(lam, beta, _on_few(ends[:, lowest]))[0]])
     values = _values(channel, lam, beta, ends)
     least = int(np.nanargmin(values))
-    return Challenge(ends[:, least], float(values[least]))
+    return ends[:, least], float(values[least])
 
 
 def beginnings(Q: Array, p_x: Array, effort: ChallengeEffort, rng: np.random.Generator) -> Array:

@@ -1,4 +1,4 @@
-"""What all kernels share: exp and log that vectorise, two scalar equations by Newton, small linear systems; batches and their rows.
+"""What all kernels share: exp and log that vectorise, two scalar equations by Newton, small linear systems; batches and their rows; heaps.
 
 exp x = 2^k exp(r),          k = round(x / log 2),  r = x - k log 2,  |r| <= log(2) / 2: Taylor to r^13 / 13!
 log p = k log 2 + log m,     p = 2^k m,  1/sqrt 2 <= m < sqrt 2:      2 artanh(s) = 2 (s + s^3/3 + ... + s^21/21),  s = (m - 1)/(m + 1)
@@ -285,3 +285,37 @@ def normalise_columns(table: Array, floor: float) -> None:
             total += table[z, j]
         for z in range(table.shape[0]):
             table[z, j] /= total
+
+
+@part
+def push(heap: Integers, count: int, keys: Array, item: int) -> None:
+    """Put an item into the heap heap[:count], least key first; there is room for one more."""
+    i = count
+    while i > 0:
+        parent = (i - 1) // 2
+        if keys[heap[parent]] <= keys[item]:
+            break
+        heap[i] = heap[parent]
+        i = parent
+    heap[i] = item
+
+
+@part
+def pop(heap: Integers, count: int, keys: Array) -> int:
+    """Take the item of least key out of heap[:count]; it is left at heap[count - 1]."""
+    first = heap[0]
+    last = heap[count - 1]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= count - 1:
+            break
+        if child + 1 < count - 1 and keys[heap[child + 1]] < keys[heap[child]]:
+            child += 1
+        if keys[last] <= keys[heap[child]]:
+            break
+        heap[i] = heap[child]
+        i = child
+    heap[i] = last
+    heap[count - 1] = first
+    return int(first)

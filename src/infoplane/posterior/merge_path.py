@@ -300,6 +300,14 @@ def merge_two(
     return merge_path(joint, iyz_weight=weights[0], ixz_weight=weights[1], memory_limit=memory_limit, callback=callback)
 
 
+def path_for(joint: Joint, problem: MarkovLagrangian, criterion: str, callback: Callback | None = None) -> MergePath:
+    """The path that serves a problem: the ``"lagrangian"`` itself, or the classical one, Merge-Two's where H(Z|Y) weighs less than 0."""
+    a, b = (1.0 if problem.rho_zy >= 0.0 else -1.0), 0.0
+    if criterion == "lagrangian":
+        a, b = problem.rho_zy, -(problem.rho_z + problem.rho_zy)
+    return merge_path(joint, iyz_weight=a, ixz_weight=b, callback=callback)
+
+
 def first_columns(support: Support, callback: Callback | None = None) -> Array:
     """The posteriors of all clusters on Merge-Two's path, a column each; none if there are many letters."""
     n = len(support.p_x)

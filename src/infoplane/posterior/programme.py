@@ -45,16 +45,33 @@ MEMORY = 2**29
 """Bytes that the waiting cells of one search may take; a cell that finds no room is given up, with the bound that it has."""
 
 
-class ChannelLimits(NamedTuple):
-    """What one search may hold."""
+class ProgrammeRules(NamedTuple):
+    """What HiGHS is asked for, how programmes are scaled, and what one search may hold, set by `benchmarks/bench_columns.py`."""
 
+    tightest: float = 1e-10
+    """HiGHS's smallest tolerances."""
+    short: int = 20_000
+    """Entries of a programme's matrix, stored or not, up to which nobody has to wait for HiGHS: milliseconds."""
+    fewest_iterations: int = 10_000
+    iterations_per_row: int = 8
+    """Iterations that an attempt may take, at least and for every row: those that end take up to 7 per row."""
     most_cells: int = 1_000_000
     """Cells that may wait, whatever memory holds."""
     most_found: int = 256
     """Violating posteriors that one search may hand over."""
+    plain_beta: float = 16.0
+    """The slope that stands for the frontier's at a cap, should HiGHS give up."""
+    smallest_unit: float = 1e-6
+    """Smaller caps on the leakage, in nats, are not scaled up to 1: the row would outgrow the others."""
+    most_letters: int = 25_000
+    """Letters of X whose columns, single letters to begin with, fit into memory: 5 GB."""
+    alike: float = 1e-6
+    """Posteriors whose masses differ by less than this in all are one cluster: to join them costs about its square in nats."""
+    lowest: float = 1e3
+    """Most that a price is lowered by, in units of beta: a multiple of what any letter can win."""
 
 
-LIMITS = ChannelLimits()
+RULES = ProgrammeRules()
 
 
 class Channel:
@@ -110,7 +127,7 @@ class Channel:
         """Where the cells of a search wait, and what it finds; one search at a time."""
         n, r = len(self.T), self.rank
         each = n * r + 16 * r * (1 + KEPT) + 64 if self.by_slots else 24 * n + 40
-        cells = max(min(MEMORY // each, LIMITS.most_cells), 2)
+        cells = max(min(MEMORY // each, RULES.most_cells), 2)
         # np.empty: pages that no cell ever reaches are never touched.
         whole = np.int64
         ranges: tuple[Array, ...]
@@ -126,7 +143,7 @@ class Channel:
             )
         else:
             ranges = (np.empty((cells, n)), np.empty((cells, n)), np.empty((cells, n)), np.empty(cells, whole))
-        found, table = np.empty((LIMITS.most_found, n)), np.zeros(2**14, whole)
+        found, table = np.empty((RULES.most_found, n)), np.zeros(2**14, whole)
         return (np.arange(cells), np.empty(cells), *ranges, np.empty((cells, 2)), found, table)
 
     def descend(self, lam: Array, beta: float, Q: Array) -> tuple[Array, Array]:
@@ -155,25 +172,10 @@ class Channel:
         return Q, values[distinct]
 
 
-class HighsLimits(NamedTuple):
-    """What HiGHS is asked for."""
-
-    tightest: float = 1e-10
-    """HiGHS's smallest tolerances."""
-    short: int = 20_000
-    """Entries of a programme's matrix, stored or not, up to which nobody has to wait for HiGHS: milliseconds."""
-    fewest_iterations: int = 10_000
-    iterations_per_row: int = 8
-    """Iterations that an attempt may take, at least and for every row: those that end take up to 7 per row."""
-
-
-HIGHS = HighsLimits()
-
-
 Method = Literal["highs", "highs-ds", "highs-ipm"]
 
 ATTEMPTS: tuple[tuple[Method, float], ...] = (
-    ("highs", HIGHS.tightest),
+    ("highs", RULES.tightest),
     ("highs", 1e-8),
     ("highs-ipm", 1e-8),
     ("highs-ds", 1e-7),
@@ -254,7 +256,7 @@ def solved(
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 
     beside = {} if row is None else {"A_ub": -row[0][None], "b_ub": [-row[1]]}
-    iterations = max(HIGHS.fewest_iterations, HIGHS.iterations_per_row * A.shape[0])
+    iterations = max(RULES.fewest_iterations, RULES.iterations_per_row * A.shape[0])
     for method, tolerance in attempts:
         work = partial(
             linprog,
@@ -269,7 +271,7 @@ def solved(
                 "maxiter": iterations,
             },
         )
-        found = budget.awaited(work) if budget is not None and A.size > HIGHS.short else work()
+        found = budget.awaited(work) if budget is not None and A.size > RULES.short else work()
         if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
             dual = 0.0 if row is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
             return ColumnMixture(np.maximum(found.x, 0.0), unit * found.eqlin.marginals, dual)
@@ -286,24 +288,6 @@ def repaired(lam: Array, Q: Array, costs: Array, p_x: Array) -> Array:
                 x = int((p_x / Q[:, k]).argmin())
                 lam[x] = max(lam[x] + short / Q[x, k], -LARGEST)
     return lam
-
-
-class ProgrammeRules(NamedTuple):
-    """How programmes are scaled and trimmed, set by `benchmarks/bench_columns.py`."""
-
-    plain_beta: float = 16.0
-    """The slope that stands for the frontier's at a cap, should HiGHS give up."""
-    smallest_unit: float = 1e-6
-    """Smaller caps on the leakage, in nats, are not scaled up to 1: the row would outgrow the others."""
-    most_letters: int = 25_000
-    """Letters of X whose columns, single letters to begin with, fit into memory: 5 GB."""
-    alike: float = 1e-6
-    """Posteriors whose masses differ by less than this in all are one cluster: to join them costs about its square in nats."""
-    lowest: float = 1e3
-    """Most that a price is lowered by, in units of beta: a multiple of what any letter can win."""
-
-
-RULES = ProgrammeRules()
 
 
 def check_letters(support: Support) -> None:
@@ -470,7 +454,7 @@ def leakage_row(leakage: Array, eps: float) -> tuple[tuple[Array, float], float]
     not lead above the cap, where it would cost more to come back from.
     """
     unit = max(eps, RULES.smallest_unit)
-    return (-leakage / unit, -eps / unit + min(3.0 * HIGHS.tightest, 0.5 * eps / unit)), unit
+    return (-leakage / unit, -eps / unit + min(3.0 * RULES.tightest, 0.5 * eps / unit)), unit
 
 
 def encoder_of(Q: Array, weights: Array) -> Array:

@@ -35,13 +35,12 @@ from ..information import Array, IntArray
 from ..joint.grouping import grouped
 from ..joint.joint import Support
 from ..kernels.common import RUNNING, STATIONARY, TRACE_COLUMNS
-from ..problem import family_of
+from ..problem import MarkovLagrangian, family_of
 from ..solution import Residuals, Run, Status, Trace
 from .job import Iteration, IterationState, Job, Seed
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
-    from ..problem import MarkovLagrangian
 
 
 class StartSizes(NamedTuple):
@@ -371,9 +370,15 @@ class Solver(ABC):
     serves_tasks: bool = False
     """Whether it solves problems that keep one target and hide another (`TaskLagrangian`)."""
 
-    def refusal(self, problem: MarkovLagrangian) -> str | None:  # noqa: ARG002
+    solvable: Callable[[MarkovLagrangian], bool] = staticmethod(lambda _: True)
+    """Which problems it can solve."""
+
+    unsolvable: str = ""
+    """What it says to any other, a format of ``problem`` and ``solver``."""
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
-        return None
+        return None if self.solvable(problem) else self.unsolvable.format(problem=problem, solver=self)
 
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:  # noqa: ARG002
         """What to warn about before it runs, such as options that no theorem covers; or None."""

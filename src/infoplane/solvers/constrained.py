@@ -44,22 +44,15 @@ from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import logsumexp
 
 from ..checks import PYTHON_ONLY, number
 from ..information import Array, IntArray
 from ..kernels.common import STALLED, STATIONARY, TINY
-from ..problem import Family, MarkovLagrangian, bottleneck, funnel
+from ..posterior.form import gamma_of, scaled
+from ..problem import Family, MarkovLagrangian, bottleneck, funnel, is_bottleneck, is_funnel
 from .base import Solver
 from .job import Job, PlainIteration, softmax
-
-
-def ratio(problem: MarkovLagrangian, sign: float) -> float | None:
-    """gamma or beta of a bottleneck (sign 1) or a funnel (-1), scaled or not; None if the problem is neither."""
-    balanced = abs(problem.rho_z + problem.rho_zx + problem.rho_zy) <= 1e-12 * max(map(abs, problem.rho))
-    if not balanced or sign * problem.rho_zy <= 0.0 or sign * problem.rho_zx >= 0.0:
-        return None
-    gamma = -problem.rho_zx / problem.rho_zy
-    return gamma if sign > 0.0 else 1.0 / gamma
 
 
 def root(function: Callable[[Array], tuple[Array, Array]], first: Array, most: float) -> Array:
@@ -162,7 +155,10 @@ class MultiplierSolver(Solver):
         return bound
 
     def _parameter(self, problem: MarkovLagrangian) -> float | None:
-        return ratio(problem, 1.0 if self.iteration.family is bottleneck else -1.0)
+        """gamma or beta, of a multiple of the family; None if the problem is none."""
+        if self.iteration.family is bottleneck:
+            return gamma_of(problem) if is_bottleneck(problem) else None
+        return (scaled(problem).beta or None) if is_funnel(problem) else None
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """It is for one family."""
@@ -256,11 +252,6 @@ class EMFunnel(MultiplierSolver):
     rate: float | None = field(default=None, metadata=PYTHON_ONLY)
 
 
-def _log_sum(score: Array, axis: int) -> Array:
-    top = score.max(axis=axis, keepdims=True)
-    return np.asarray(top + np.log(np.exp(score - top).sum(axis=axis, keepdims=True)))
-
-
 class SinkhornIteration(MultiplierIteration):
     """Potentials f, g, masses r and the table t, each in turn; arrays (R, |Z|, |X|), as everywhere here."""
 
@@ -273,14 +264,13 @@ class SinkhornIteration(MultiplierIteration):
         self.log_t = np.log(np.maximum(W @ self.P, TINY))
         self.f = np.zeros((len(W), 1, len(self.p_x)))
         self.potentials = self.f, self.f
-        self.h_y = float(-(self.p_y * np.log(self.p_y)).sum())
 
     def tilted(self, W: Array, lam: Array) -> tuple[Array, Array, Array]:  # noqa: ARG002
         """The plan w r at lam; its relevance against the table before, and the slope of that."""
         score, both = self.potentials
         log_r, cost = self.log_r[self.some], self.log_t[self.some] @ self.T
         plan = np.exp(lam[:, None, None] * score + both + log_r)
-        relevance = (plan * cost).sum(axis=(1, 2)) - (np.exp(log_r) * log_r).sum(axis=(1, 2)) + self.h_y
+        relevance = (plan * cost).sum(axis=(1, 2)) - (np.exp(log_r) * log_r).sum(axis=(1, 2)) + self.job.support.h_y
         return plan, relevance, (plan * score * cost).sum(axis=(1, 2))
 
     def step(self, W: Array) -> Array:
@@ -288,15 +278,15 @@ class SinkhornIteration(MultiplierIteration):
         some, log_r = self.some, self.log_r[self.some]
         cost = self.log_t[some] @ self.T
         score, lam = cost - cost.max(axis=2, keepdims=True), self.lam[some, None, None]
-        g = -_log_sum(lam * score + self.f[some], 2)
-        f = np.log(self.p_x) - _log_sum(lam * score + g + log_r, 1)
+        g = -logsumexp(lam * score + self.f[some], axis=2, keepdims=True)
+        f = np.log(self.p_x) - logsumexp(lam * score + g + log_r, axis=1, keepdims=True)
         self.potentials = score, f + g
         plan, lam = super().step(W), self.lam[some, None, None]
         t, w = np.maximum(plan @ self.T.T, TINY), plan / np.exp(log_r)
         new = ((w @ self.T.T) * np.log(t)).sum(axis=2, keepdims=True)
         new -= (w * (lam * score + g)).sum(axis=2, keepdims=True) / lam
         self.f[some], self.log_t[some] = f, np.log(t)
-        self.log_r[some] = np.maximum(new - _log_sum(new, 1), np.log(TINY))
+        self.log_r[some] = np.maximum(new - logsumexp(new, axis=1, keepdims=True), np.log(TINY))
         plan = np.maximum(plan, TINY)
         return np.asarray(plan / plan.sum(axis=1, keepdims=True))
 

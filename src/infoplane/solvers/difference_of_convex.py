@@ -24,7 +24,6 @@ import numpy as np
 from ..checks import PYTHON_ONLY, whole_number
 from ..information import Array
 from ..kernels.common import DEAD, TINY
-from ..problem import MarkovLagrangian
 from .base import Solver
 from .job import Job, PlainIteration, softmax
 
@@ -49,18 +48,14 @@ class DifferenceOfConvex(Solver):
     """
 
     name = "dc-pf"
+    solvable = staticmethod(lambda problem: problem.rho_zy < 0.0)
+    unsolvable = "dc-pf cannot solve rho = {problem.rho}: f = rho_zy H(Z|Y) must be convex, that is rho_zy < 0."
 
     inner: int = field(default=5, metadata=PYTHON_ONLY)
     closed_form: bool = field(default=True, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inner", whole_number("inner", self.inner))
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """It needs a convex H(Z|Y) term."""
-        if problem.rho_zy >= 0.0:
-            return f"dc-pf cannot solve rho = {problem.rho}: f = rho_zy H(Z|Y) must be convex, that is rho_zy < 0."
-        return None
 
     def begin(self, job: Job) -> DifferenceOfConvexIteration:
         """All runs side by side, as one stack of tables."""

@@ -40,7 +40,7 @@ from ..kernels.fixed_point.selfmap import (
 )
 from ..problem import MarkovLagrangian, has_posterior_form
 from .base import Solver
-from .job import Iteration, Job
+from .job import Iteration, Job, begun
 
 _channels: WeakKeyDictionary[Support, ChannelBlocks] = WeakKeyDictionary()
 
@@ -136,13 +136,6 @@ class MapIteration(Iteration):
         blocks, width = self.channel.p_x.shape
         return np.zeros((runs, blocks, self.clusters, width))
 
-    def outcomes(self, runs: int) -> dict[str, Any]:
-        """The fields of a state that all kernels have: outcome, iterations, residuals; one row per run."""
-        residuals = np.zeros((runs, 3))
-        residuals[:, 2] = np.inf
-        outcome, iterations = np.full(runs, RUNNING, dtype=np.int64), np.zeros(runs, dtype=np.int64)
-        return {"outcome": outcome, "iterations": iterations, "residuals": residuals}
-
     def advance(self, steps: IntArray, trace: Array) -> None:
         """One evaluation of the map per step."""
         self.kernel(self.channel, self.setting, self.state, steps, trace)
@@ -190,15 +183,11 @@ class BlahutArimoto(Solver):
     """
 
     name = "blahut-arimoto"
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        if problem.rho_zx >= 0:
-            return (
-                f"blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found {problem.rho_zx:g}. "
-                "Use drs."
-            )
-        return None
+    solvable = staticmethod(lambda problem: problem.rho_zx < 0.0)
+    unsolvable = (
+        "blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found {problem.rho_zx:g}. "
+        "Use drs."
+    )
 
     def begin(self, job: Job) -> BlahutArimotoIteration:
         """One evaluation of the map per step."""
@@ -224,7 +213,7 @@ class BlahutArimotoIteration(MapIteration):
             h_zx=np.array([sum(float(entr(row) @ job.support.p_x) for row in W) if record else 0.0 for W in starts]),
             check=np.zeros(runs, dtype=np.int64),
             alive=np.full(runs, clusters, dtype=np.int64),
-            **self.outcomes(runs),
+            **begun(runs),
         )
 
     def measure(self, going: Flags) -> None:
@@ -264,6 +253,11 @@ class Accelerated(Solver):
     """
 
     name = "accelerated"
+    solvable = staticmethod(lambda problem: min(problem.rho) < 0.0)
+    unsolvable = (
+        "with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z attains it, so "
+        "there is nothing to solve. Give at least one coefficient a negative sign."
+    )
 
     memory: int = field(default=5, metadata=PYTHON_ONLY)
     split: bool = field(default=True, metadata=PYTHON_ONLY)
@@ -272,15 +266,6 @@ class Accelerated(Solver):
         object.__setattr__(self, "memory", whole_number("memory", self.memory))
         if not isinstance(self.split, bool):
             raise InvalidOptionError(f"split must be True or False, found {self.split!r}.")
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        if min(problem.rho) >= 0.0:
-            return (
-                f"with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z "
-                "attains it, so there is nothing to solve. Give at least one coefficient a negative sign."
-            )
-        return None
 
     def begin(self, job: Job) -> MapIteration:
         """One evaluation of the map per step, kept or not."""
@@ -309,7 +294,7 @@ class MarginalIteration(MapIteration):
             D_G=np.zeros((runs, options.memory, u.shape[1])),
             control=beginning(clusters, self.channel.n_y, np.full(runs, splits)),
             alive=np.full(runs, clusters, dtype=np.int64),
-            **self.outcomes(runs),
+            **begun(runs),
         )
 
     def resume(self) -> None:
@@ -354,7 +339,7 @@ class EncoderIteration(MapIteration):
             alive=np.full(runs, clusters, dtype=np.int64),
             value=np.full(runs, np.inf),
             cap=np.full(runs, FIRST_CAP),
-            **self.outcomes(runs),
+            **begun(runs),
         )
 
     def measure(self, going: Flags) -> None:

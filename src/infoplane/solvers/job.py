@@ -316,6 +316,12 @@ STILL = 100
 """Iterations without movement after which a run counts as stalled."""
 
 
+def begun(runs: int) -> dict[str, Any]:
+    """What every state has, before the first step: outcome, iterations, residuals; one row per run."""
+    residuals = np.tile([0.0, 0.0, np.inf], (runs, 1))
+    return {"outcome": np.full(runs, RUNNING), "iterations": np.zeros(runs, dtype=np.int64), "residuals": residuals}
+
+
 class PlainState(NamedTuple):
     """Where the runs stand; arrays with one row per run, updated in place."""
 
@@ -356,10 +362,8 @@ class PlainIteration(Iteration):
 
     def begin_from(self, W: Array) -> None:
         """The state before the first step, from tables that are normalised here."""
-        runs, none = len(W), np.zeros(len(W), dtype=np.int64)
-        residuals = np.zeros((runs, 3))
-        residuals[:, 2] = np.inf
-        self.state = PlainState(W / W.sum(axis=1, keepdims=True), np.full(runs, RUNNING), none, residuals, none.copy())
+        still = np.zeros(len(W), dtype=np.int64)
+        self.state = PlainState(W=W / W.sum(axis=1, keepdims=True), still=still, **begun(len(W)))
 
     @abstractmethod
     def step(self, W: Array) -> Array:

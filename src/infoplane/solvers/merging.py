@@ -26,7 +26,7 @@ import numpy as np
 from ..checks import PYTHON_ONLY, check_one_of, whole_number
 from ..information import Array, IntArray, entr
 from ..kernels.common import Flags
-from ..posterior.merge_path import Callback, MergePath, agglomerative_bottleneck, merge_path, merge_two
+from ..posterior.merge_path import path_for
 from ..problem import MarkovLagrangian
 from ..solution import Run
 from .base import Solver
@@ -34,7 +34,7 @@ from .job import Job
 from .shared.partitions import encoder_of
 
 if TYPE_CHECKING:
-    from ..joint.joint import Joint
+    pass
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,9 @@ class Merging(Solver):
 
     def run(self, job: Job) -> list[Run]:
         """The best partition of the path, whatever the starts."""
-        path = self.path(job.support.joint, job.problem, lambda *_: job.budget.look())
+        path = path_for(job.support.joint, job.problem, self.criterion, lambda *_: job.budget.look())
         encoder = path.encoder_at(path.best(job.problem, job.most))[:, job.support.x]
         return [replace(job.standing(encoder, self.name), iterations=len(path.merges))]
-
-    def path(self, joint: Joint, problem: MarkovLagrangian, callback: Callback | None = None) -> MergePath:
-        """The merge path that serves a problem."""
-        if self.criterion == "lagrangian":
-            on_x = -(problem.rho_z + problem.rho_zy)
-            return merge_path(joint, iyz_weight=problem.rho_zy, ixz_weight=on_x, callback=callback)
-        return (merge_two if problem.rho_zy < 0 else agglomerative_bottleneck)(joint, callback=callback)
 
 
 ROUNDING = 1e-13

@@ -72,6 +72,11 @@ class Pooling(PathSolver):
 
     name = "pooling"
     grows = True
+    solvable = staticmethod(lambda problem: is_bottleneck(problem) or is_funnel(problem))
+    unsolvable = (
+        "pooling needs the posterior form, rho_z + rho_zx + rho_zy = 0 with rho_zx and rho_zy of opposite signs; found {problem.rho}. "
+        "Use drs."
+    )
 
     splitting: int | None = field(default=None, metadata=PYTHON_ONLY)
     rounds: int = field(default=4, metadata=PYTHON_ONLY)
@@ -80,15 +85,6 @@ class Pooling(PathSolver):
         object.__setattr__(self, "rounds", whole_number("rounds", self.rounds))
         if self.splitting is not None:
             object.__setattr__(self, "splitting", whole_number("splitting", self.splitting, least=0))
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        if not (is_bottleneck(problem) or is_funnel(problem)):
-            return (
-                "pooling needs the posterior form, rho_z + rho_zx + rho_zy = 0 with rho_zx and rho_zy of opposite signs; "
-                f"found {problem.rho}. Use drs."
-            )
-        return Accelerated().refusal(problem)
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """The best run of each problem, from the same starts."""
@@ -154,6 +150,8 @@ def best_runs(solver: Solver, job: Job, problems: Sequence[MarkovLagrangian]) ->
         one = job.but(problem=problem)
         runs = solver.run(one)
         yield replace(one.best_run(runs), iterations=sum(run.iterations for run in runs))
+        if job.budget.stopped:
+            return
 
 
 def stacked(encoders: Sequence[Array]) -> Array:

@@ -54,9 +54,7 @@ from .portfolio import EFFORT as DEFAULT_EFFORT
 from .portfolio import LEAST, default_encoder
 from .shared.resizing import fitted, merged, settled
 from .shared.sparse_columns import GENERATION
-from .tasks.task_map import ServesTasks, form_of
-from .tasks.task_portfolio import TaskPortfolio
-from .tasks.task_portfolio import settled as settled_task
+from .tasks import ServesTasks, TaskPortfolio, form_of, settled_task
 
 RAISE = "raise max_cells or max_seconds"
 """What to do where a limit has ended a proof."""

@@ -23,7 +23,7 @@ from ..certificate.certify import no_certificate
 from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..formatting import did_you_mean
 from ..problem import MarkovLagrangian, family_of, has_posterior_form, posterior_form_below
-from .annealing import Annealing
+from .annealing import Annealing, RootTracking
 from .base import Solver
 from .constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .difference_of_convex import DifferenceOfConvex
@@ -33,11 +33,8 @@ from .merging import Merging, Submodular
 from .pooling import Pooling
 from .portfolio import Portfolio
 from .proofs import Columns, Envelope, Prover, TaskProof
-from .root_tracking import RootTracking
 from .splitting.solver import DouglasRachford, ThreeBlockADMM
-from .tasks.multi_one import Multi1
-from .tasks.task_map import TaskMap
-from .tasks.task_portfolio import TaskPortfolio
+from .tasks import Multi1, TaskMap, TaskPortfolio
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -111,9 +108,8 @@ def register(solver: Solver | type[Solver]) -> Solver:
     if not isinstance(made, Solver):
         raise InvalidOptionError(f"a solver must be an object of a subclass of infoplane.Solver; found {_kind(made)}.")
     held = SOLVERS.get(made.name)
-    if held is not None and repr(type(held)) != repr(
-        type(made)
-    ):  # a class that is defined again is another object of the same name
+    # A class that is defined again is another object of the same name.
+    if held is not None and repr(type(held)) != repr(type(made)):
         raise InvalidOptionError(f"there is a solver {made.name!r} already, {_kind(held)}: give yours another name.")
     SOLVERS[made.name] = made
     return made
@@ -122,33 +118,26 @@ def register(solver: Solver | type[Solver]) -> Solver:
 def _kind(value: object) -> str:
     if isinstance(value, type):
         return f"the class {value.__name__}"
-    return (
-        f"the function {getattr(value, '__name__', '')}"
-        if callable(value)
-        else f"a value of type {type(value).__name__}"
-    )
-
-
-def default(problem: MarkovLagrangian, *, along_a_path: bool = False, capped: bool = False) -> Solver:
-    """The best that we know, from measurements (benchmarks/portfolio.py): what ``solver=None`` means, at every size.
-
-    The portfolio, which scales its effort by a budget. In a sweep a bottleneck is annealed, where one path serves all parameters; unless
-    the number of clusters is capped, since a path that must stay below its best |Z| has many local optima.
-    """
-    family = family_of(problem)
-    return SOLVERS[family.sweep_solver if along_a_path and not capped else family.solver]
+    named = f"the function {getattr(value, '__name__', '')}"
+    return named if callable(value) else f"a value of type {type(value).__name__}"
 
 
 def resolve(
     solver: Solver | str | None, *problems: MarkovLagrangian, along_a_path: bool = False, capped: bool = False
 ) -> Solver:
-    """A solver object from itself, a registered name, or None for the default; refused if it cannot solve the problems."""
+    """A solver object from itself, a registered name, or None for the default; refused if it cannot solve the problems.
+
+    The default is the best that we know, from measurements (benchmarks/portfolio.py): the portfolio, which scales its effort by a budget.
+    In a sweep a bottleneck is annealed, where one path serves all parameters; unless the number of clusters is capped, since a path that
+    must stay below its best |Z| has many local optima.
+    """
     if isinstance(solver, str) and solver not in SOLVERS:
         raise InvalidOptionError(
             f"there is no solver {solver!r}{did_you_mean(solver, [*SOLVERS])}; the names are {', '.join(SOLVERS)}."
         )
     if solver is None:
-        solver = default(problems[0], along_a_path=along_a_path, capped=capped)
+        family = family_of(problems[0])
+        solver = family.sweep_solver if along_a_path and not capped else family.solver
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver
     if not isinstance(chosen, Solver):
         raise InvalidOptionError(

@@ -107,7 +107,7 @@ def test_the_product_is_the_matrix_of_second_differences_of_the_dual():
         e = np.exp(score - score.max(0))
         return m / c + (e / e.sum(0)) @ split.M
 
-    W, _ = blocks._dual(split.p_x, split.features, np.zeros_like(W), k, np.zeros_like(c), c, m)
+    W, *_ = blocks._dual(split, np.zeros_like(W), k, np.zeros_like(c), c, m, np.empty_like(m))
     d = np.random.default_rng(2).standard_normal(c.shape)
     slopes = (gradient(m + 1e-6 * d) - gradient(m - 1e-6 * d)) / 2e-6
     np.testing.assert_allclose(blocks.hessian_product(split, W, k, c, d), slopes, rtol=1e-6, atol=1e-8)
@@ -118,10 +118,9 @@ def test_conjugate_gradients_solve_the_system_that_is_written_down(joint):
     split, shares, W, _x, _s, c = setting("ib-2", joint, seed=3)
     k, gradient = -shares.a[1], np.random.default_rng(0).standard_normal(c.shape)
     dense = blocks.newton_direction(split, W, k, c, gradient)
-    diagonal, ray = blocks._preconditioner(split, W, k, c)
-    found = blocks.conjugate_direction(split, W, k, c, diagonal, ray, gradient, 1e-10)
+    found = blocks.conjugate_direction(split, W, k, c, gradient, 1e-10)
     np.testing.assert_allclose(found, dense, rtol=1e-7, atol=1e-9 * np.abs(dense).max())
-    early = blocks.conjugate_direction(split, W, k, c, diagonal, ray, gradient, 0.9)
+    early = blocks.conjugate_direction(split, W, k, c, gradient, 0.9)
     assert (early * gradient).sum() > 0  # a direction of descent, however early it ends
 
 

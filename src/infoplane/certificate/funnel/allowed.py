@@ -24,24 +24,32 @@ from ...information import Array, entr
 from ...kernels.funnel_proof.capped_boxes import CappedBoxes, advance_capped, descend_within
 from ...kernels.funnel_proof.kept_boxes import THIN, descend_kept, weigh_kept_boxes
 from ...kernels.funnel_proof.search import WORTH
-from ...posterior.programme import EPS, LIMITS, MEMORY, Channel, Point, Programme
+from ...posterior.programme import EPS, MEMORY, RULES, Channel, Point, Programme
 from ...runtime.budget import Budget
 from .generation import GIVEN, CellSearch, Finder
 
-SMOOTH = 0.8
-"""Share of the former prices in those that local searches look at: between two programmes the prices themselves jump about
-(halves the rounds on Adult 225 x 10)."""
+
+class AllowedEffort(NamedTuple):
+    """How posteriors within caps are looked for, and how a search over boxes of T_u q is paced."""
+
+    smooth: float = 0.8
+    """Share of the former prices in those that local searches look at: between two programmes the prices themselves jump about
+    (halves the rounds on Adult 225 x 10)."""
+    piece: int = 64
+    """Local searches between two looks at the budget."""
+    peels: int = 3
+    """Times that p_x is taken apart for columns to begin with: without them the programme stays at a release that says nothing."""
+    decimals: int = 9
+    """Posteriors that agree so far are one."""
+    random: int = 64
+    """Local searches of a round that begin at random p(u|z); as many begin at columns in use, at most."""
+    enough: int = 48
+    """Violating posteriors at which a search ends: they change the prices."""
+    batch: int = 32
+    """Boxes that are cut at a time, those with the lowest bounds."""
 
 
-PIECE = 64
-"""Local searches between two looks at the budget."""
-
-PEELS = 3
-"""Times that p_x is taken apart for columns to begin with: without them the programme stays at a release that says nothing."""
-
-
-DECIMALS = 9
-"""Posteriors that agree so far are one."""
+EFFORT = AllowedEffort()
 
 
 class Caps(NamedTuple):
@@ -88,7 +96,7 @@ class AllowedPosteriors(Finder):
     def columns(self, aim: Point, used: Array, below: float, budget: Budget) -> Array:
         """Local minima of g from the columns in use and from random slopes; at smoothed prices first, then at the prices themselves."""
         if self.centre is not None:
-            self.centre = SMOOTH * self.centre + (1.0 - SMOOTH) * aim.lam
+            self.centre = EFFORT.smooth * self.centre + (1.0 - EFFORT.smooth) * aim.lam
             new = self._descended(self.centre, aim, used, below, budget)
             if new.shape[1]:
                 return new
@@ -104,9 +112,9 @@ class AllowedPosteriors(Finder):
         """Where local searches at prices lam end, those with g < below at the prices of the aim; each posterior once."""
         Q = self._ends(lam, aim.beta, used, budget)
         g = self.programme.costs(Q, aim.beta) - aim.lam @ Q
-        _, distinct = np.unique(Q.round(DECIMALS), axis=1, return_index=True)
+        _, distinct = np.unique(Q.round(EFFORT.decimals), axis=1, return_index=True)
         good = distinct[g[distinct] < below]
-        return Q[:, good[np.argsort(g[good])][: LIMITS.most_found]]
+        return Q[:, good[np.argsort(g[good])][: RULES.most_found]]
 
     def _ends(self, lam: Array, beta: float, used: Array, budget: Budget) -> Array:
         """Where descents end that begin from the relaxations with the slopes of tangents at the columns in use, and random ones."""
@@ -116,8 +124,8 @@ class AllowedPosteriors(Finder):
         found, values = np.zeros_like(slopes), np.full(len(slopes), np.inf)
         lower = np.concatenate([np.zeros(len(prices)), self.caps.L])
         upper = np.concatenate([self.most, self.caps.U])
-        for first in range(0, len(slopes), PIECE):
-            part = slice(first, first + PIECE)
+        for first in range(0, len(slopes), EFFORT.piece):
+            part = slice(first, first + EFFORT.piece)
             descend_within(self.channel.T, prices, beta, lower, upper, slopes[part], found[part], values[part])
             if budget.spent:
                 break
@@ -187,7 +195,7 @@ class CappedPricing(CellSearch):
         channel = allowed.channel
         super().__init__(channel, aim.lam, aim.beta, floor, -GIVEN * floor, allowed.rank)
         n, m = channel.T.shape
-        cells = max(min(MEMORY // (17 * n + 9 * m + 64), LIMITS.most_cells), 2)
+        cells = max(min(MEMORY // (17 * n + 9 * m + 64), RULES.most_cells), 2)
         # np.empty: pages that no cell ever reaches are never touched.
         boxes = CappedBoxes(
             channel.T,
@@ -206,7 +214,7 @@ class CappedPricing(CellSearch):
             np.empty((cells, n + m), np.uint8),
             np.empty(cells, np.int64),
             np.empty((cells, 2)),
-            np.empty((LIMITS.most_found, n)),
+            np.empty((RULES.most_found, n)),
             np.zeros(2**14, np.int64),
         )
         self.begin(boxes, advance_capped)
@@ -253,20 +261,6 @@ def lift_caps(p_s: Array, chosen: NDArray[np.bool_], eps: float, two_sided: bool
     return L, U
 
 
-class BoxEffort(NamedTuple):
-    """How a search over boxes of T_u q is paced."""
-
-    random: int = 64
-    """Local searches of a round that begin at random p(u|z); as many begin at columns in use, at most."""
-    enough: int = 48
-    """Violating posteriors at which a search ends: they change the prices."""
-    batch: int = 32
-    """Boxes that are cut at a time, those with the lowest bounds."""
-
-
-EFFORT = BoxEffort()
-
-
 class AllowedTasks(AllowedPosteriors):
     """The posteriors within caps, where ``programme.kept`` is T_u."""
 
@@ -294,8 +288,8 @@ class AllowedTasks(AllowedPosteriors):
         some = self.rng.permutation(used.shape[1])[: EFFORT.random]
         begun = np.vstack([(self.T_u @ used[:, some]).T, self.rng.dirichlet(np.ones(len(self.T_u)), EFFORT.random)])
         found, values = np.zeros((len(begun), len(lam))), np.full(len(begun), np.inf)
-        for first in range(0, len(begun), PIECE):
-            part = slice(first, first + PIECE)
+        for first in range(0, len(begun), EFFORT.piece):
+            part = slice(first, first + EFFORT.piece)
             descend_kept(self.rows, len(self.T_s), lam, beta, *self.within, begun[part], found[part], values[part])
             if budget.over:
                 break

@@ -330,7 +330,7 @@ class FreePosteriors(Finder):
         if proof.beta <= self.channel.concave_up_to:
             return None
         found = challenge(self.channel, self.programme.p_x, proof.lam, proof.beta, self.programme.Q)
-        return (found.posterior, found.value) if found.value < claim - self.error(proof) else None
+        return found if found[1] < claim - self.error(proof) else None
 
 
 def without_traces(Q: Array, most: int) -> Array:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -296,10 +295,8 @@ class Polytope:
     def found(self, budget: Budget) -> Vertices:
         """The vertices that are met within the budget."""
         basis = self.left[:, : self.rank].T
-        found = list(_vertices(basis @ self.N, basis @ np.ones(len(self.N)), budget))
-        empty = np.empty((0, self.rank))
-        letters = np.vstack([empty.astype(np.int64), *(some for some, _ in found)])
-        masses = np.vstack([empty, *(some for _, some in found)]) * (self.p_x / self.unit)[letters]
+        letters, masses = _vertices(basis @ self.N, basis @ np.ones(len(self.N)), budget)
+        masses *= (self.p_x / self.unit)[letters]
         masses /= masses.sum(axis=1, keepdims=True)
         self.vertices = max(len(letters), 1)
         return Vertices(letters, masses)
@@ -386,28 +383,27 @@ def _cheapest(vertices: Vertices, reduced: Array, n: int) -> IntArray:
     return np.unique(np.concatenate(chosen)) if chosen else order
 
 
-def _vertices(A: Array, b: Array, budget: Budget) -> Iterator[tuple[IntArray, Array]]:
-    """The vertices of {s >= 0, As = b}, letters and masses, found from one chunk of candidate bases at a time, within a budget."""
+def _vertices(A: Array, b: Array, budget: Budget) -> tuple[IntArray, Array]:
+    """The vertices of {s >= 0, As = b}, a row of letters and of masses each, that are met within a budget."""
     rank, n = A.shape
     candidates = itertools.combinations(range(n), rank)
     seen: set[tuple[int, ...]] = set()
+    found: list[tuple[IntArray, Array]] = [(np.empty((0, rank), dtype=np.int64), np.empty((0, rank)))]
     while chunk := list(itertools.islice(candidates, RULES.chunk)):
         basis = np.array(chunk)
         square = A[:, basis].transpose(1, 0, 2)
         singular = np.linalg.svd(square, compute_uv=False)
         basis, square = basis[regular := singular[:, -1] > EQUAL * singular[:, 0]], square[regular]
         q = np.linalg.solve(square, np.broadcast_to(b[:, None], (*square.shape[:2], 1)))[..., 0]
-        kept = []
-        for letters, masses in zip(
-            basis[(q >= -RULES.inside).all(axis=1)], q[(q >= -RULES.inside).all(axis=1)], strict=True
-        ):
-            # A degenerate vertex belongs to several bases; the letters where it is positive identify it.
-            on = masses > RULES.inside
-            name = tuple(letters[on].tolist())
-            if name not in seen:
-                seen.add(name)
-                kept.append((letters, np.where(on, masses, 0.0)))
-        if kept:
-            yield np.array([letters for letters, _ in kept]), np.array([masses for _, masses in kept])
+        inside = (q >= -RULES.inside).all(axis=1)
+        basis, q = basis[inside], np.where(q[inside] > RULES.inside, q[inside], 0.0)
+        # A degenerate vertex belongs to several bases; the letters where it is positive identify it.
+        names = [tuple(letters[on].tolist()) for letters, on in zip(basis, q > 0.0, strict=True)]
+        first = {name: k for k, name in reversed([*enumerate(names)]) if name not in seen}
+        seen.update(first)
+        new = sorted(first.values())
+        found.append((basis[new], np.asarray(q[new], dtype=float)))
         if budget.over:
-            return
+            break
+    letters, masses = (np.vstack(some) for some in zip(*found, strict=True))
+    return letters, masses

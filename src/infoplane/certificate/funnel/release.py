@@ -30,15 +30,16 @@ from ...information import Array, entr, plane_point
 from ...joint.joint import Support
 from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
-from .allowed import DECIMALS, PEELS, AllowedPosteriors, AllowedTasks, Caps, peeled
+from .allowed import EFFORT as SEARCH
+from .allowed import AllowedPosteriors, AllowedTasks, Caps, peeled
 from .generation import Outcome, generate
 
 ROUNDING = 1e-13
 """Share of a cap that p(s|z), computed, may be above it by: sums of a few hundred products are no more exact."""
 
 
-class PoolEffort(NamedTuple):
-    """How hard posteriors for a release are looked for."""
+class ReleaseEffort(NamedTuple):
+    """How hard posteriors for a release, and one with a smallest group, are looked for."""
 
     apart: float = 0.1
     nearly: float = 0.05
@@ -51,9 +52,21 @@ class PoolEffort(NamedTuple):
     """Share of the time that is left in which columns without a smallest group are looked for."""
     peel_noise: float = 0.7
     """Standard deviation, in nats, of the random slopes of all peels but the first."""
+    tangents: int = 40
+    """Linear programmes with a tangent of I(X;Z), at most."""
+    floors: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-6)
+    """Masses of p(x|z) below which the tangent grows no steeper, programme by programme: a letter that has left a cluster may come back."""
+    largest: int = 400_000
+    """Entries of J above which clusters are joined only: a programme would take minutes."""
+    turns: int = 4
+    """Times that both programmes take turns, each with what the other found, at most."""
+    choosing: float = 10.0
+    """Seconds for the mixed-integer programme, at most."""
+    joining: int = 500_000
+    """Entries of p(x, z) that are weighed at a time where clusters are joined: of more clusters than that the smallest are, first."""
 
 
-EFFORT = PoolEffort()
+EFFORT = ReleaseEffort()
 
 
 class Terms(NamedTuple):
@@ -128,7 +141,7 @@ def _nearly_best(programme: Programme, finder: AllowedPosteriors | AllowedTasks,
     """The `EFFORT.pool` columns of least reduced cost among those met and those that a few more local searches meet."""
     looks = [finder.around(point, EFFORT.apart, EFFORT.nearly, budget) for _ in range(EFFORT.looks)]
     Q = np.hstack([programme.Q, *looks])
-    _, distinct = np.unique(Q.round(DECIMALS), axis=1, return_index=True)
+    _, distinct = np.unique(Q.round(SEARCH.decimals), axis=1, return_index=True)
     Q = Q[:, distinct]
     return Q[:, np.argsort(programme.costs(Q, point.beta) - point.lam @ Q)[: EFFORT.pool]]
 
@@ -136,7 +149,7 @@ def _nearly_best(programme: Programme, finder: AllowedPosteriors | AllowedTasks,
 def _first_programme(support: Support, terms: Terms, budget: Budget, rng: np.random.Generator) -> Programme:
     """Single letters that may be released, p_x, and p_x taken apart in a few ways."""
     programme = Programme(support, budget, terms.caps.allows(support.T, np.eye(len(support.p_x))), terms.kept)
-    for peel in range(PEELS):
+    for peel in range(SEARCH.peels):
         programme.add(peeled(support.T, support.p_x, terms.caps, rng, EFFORT.peel_noise if peel else 0.0))
     return programme
 
@@ -187,37 +200,17 @@ def largest_terms_leakage(max_lift: float | None, two_sided: bool, all_values: b
     return min(known)
 
 
-class GroupEffort(NamedTuple):
-    """How hard a release with a smallest group is looked for."""
-
-    tangents: int = 40
-    """Linear programmes, at most."""
-    floors: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-6)
-    """Masses of p(x|z) below which the tangent grows no steeper, programme by programme: a letter that has left a cluster may come back."""
-    largest: int = 400_000
-    """Entries of J above which clusters are joined only: a programme would take minutes."""
-    turns: int = 4
-    """Times that both programmes take turns, each with what the other found, at most."""
-    choosing: float = 10.0
-    """Seconds for it, at most."""
-    joining: int = 500_000
-    """Entries of p(x, z) that are weighed at a time where clusters are joined: of more clusters than that the smallest are, first."""
-
-
-GROUP_EFFORT = GroupEffort()
-
-
 def with_smallest_group(
     support: Support, encoders: Sequence[Array], pool: Array, terms: Terms, budget: Budget
 ) -> Array:
     """An encoder with p(z) >= least for every z, made of some that are within the other caps, and of the columns of a pool."""
     begun = [joined((W * support.p_x).T, terms) for W in encoders]
-    if begun[0].size <= GROUP_EFFORT.largest:
+    if begun[0].size <= EFFORT.largest:
         begun += [improved(support, J, terms, budget) for J in begun]
     J = min(begun, key=terms.total)
-    if J.size <= GROUP_EFFORT.largest:
+    if J.size <= EFFORT.largest:
         pool = np.hstack([pool, *(one / one.sum(axis=0) for one in begun)])
-        for _ in range(GROUP_EFFORT.turns):
+        for _ in range(EFFORT.turns):
             following = improved(support, chosen(support, pool, J, terms, budget), terms, budget)
             if not terms.total(following) < terms.total(J) - 1e-6:
                 break
@@ -231,7 +224,7 @@ def joined(J: Array, terms: Terms) -> Array:
     """Join a small cluster with another, the pair that costs least, until all have a mass of at least ``least``, or one is left."""
     J, cost = J[:, J.sum(axis=0) > 0.0], terms.cost
     while J.shape[1] > 1 and (small := np.flatnonzero(J.sum(axis=0) < terms.smallest)).size:
-        small = small[np.argsort(J[:, small].sum(axis=0), kind="stable")[: max(GROUP_EFFORT.joining // J.size, 1)]]
+        small = small[np.argsort(J[:, small].sum(axis=0), kind="stable")[: max(EFFORT.joining // J.size, 1)]]
         loss = np.stack([cost(J + J[:, [z]]) - cost(J) - cost(J[:, [z]]) for z in small])
         loss[np.arange(len(small)), small] = np.inf
         one, other = np.unravel_index(int(loss.argmin()), loss.shape)
@@ -267,7 +260,7 @@ def chosen(support: Support, Q: Array, J: Array, terms: Terms, budget: Budget) -
         constraints=rules,
         integrality=np.append(np.zeros(k), np.ones(k)),
         bounds=Bounds(0.0, np.append(most, np.ones(k))),
-        options={"time_limit": max(min(GROUP_EFFORT.choosing, budget.seconds_left), 0.1)},
+        options={"time_limit": max(min(EFFORT.choosing, budget.seconds_left), 0.1)},
     )
     if found.x is None:
         return J
@@ -287,10 +280,10 @@ def improved(support: Support, J: Array, terms: Terms, budget: Budget) -> Array:
     A_ub = sparse.block_diag([sparse.csr_array(rows)] * k, format="csr")
     A_eq = sparse.hstack([sparse.identity(n)] * k, format="csr")
     best = terms.total(J)
-    for tangent in range(GROUP_EFFORT.tangents):
+    for tangent in range(EFFORT.tangents):
         if budget.spent:
             break
-        floor = GROUP_EFFORT.floors[min(tangent, len(GROUP_EFFORT.floors) - 1)]
+        floor = EFFORT.floors[min(tangent, len(EFFORT.floors) - 1)]
         slopes = -np.log(np.maximum(terms.seen(J) / J.sum(axis=0), floor))
         slopes = slopes if kept is None else kept.T @ slopes
         found = linprog(slopes.T.ravel(), A_ub=A_ub, b_ub=bounds, A_eq=A_eq, b_eq=support.p_x, method="highs")
@@ -300,7 +293,7 @@ def improved(support: Support, J: Array, terms: Terms, budget: Budget) -> Array:
         cost = terms.total(moved)
         if cost < best - 1e-9 and _leaks_no_more(support, moved, leakage):
             J, best = moved, cost
-        elif tangent >= len(GROUP_EFFORT.floors):
+        elif tangent >= len(EFFORT.floors):
             break
     return J
 

@@ -23,13 +23,14 @@ from ...kernels.task_proof.box_weights import THIN, best_shares, rounding, weigh
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget
 
-FOUND = 12
-"""Violating posteriors at which a search ends: they improve the encoder, and another lambda is judged."""
-
 
 class BoxRules(NamedTuple):
     """When a search over boxes ends, and what of it is kept."""
 
+    found: int = 12
+    """Violating posteriors at which a search ends: they improve the encoder, and another lambda is judged."""
+    rounds: int = 3
+    """Times that a box is reduced and weighed again, at gamma = 0."""
     nearly: float = 0.5
     """A search ends, too, once a posterior was met that is this share as low as the lowest bound: no cut would tell more of this lambda."""
     surely: float = 0.8
@@ -46,10 +47,6 @@ class BoxRules(NamedTuple):
 
 
 RULES = BoxRules()
-
-
-ROUNDS = 3
-"""Times that a box is reduced and weighed again, at gamma = 0."""
 
 
 @dataclass
@@ -199,7 +196,7 @@ def search_boxes(
     heap: list[tuple[float, int, Array, Array, Array]] = [(-math.inf, next(order), low, high, v)]
     found = BoxSearch(math.inf, 0, 0)
     w: Array = np.empty(len(form.p_x))
-    while heap and (thorough or len(found.violating) < FOUND):
+    while heap and (thorough or len(found.violating) < RULES.found):
         target = min(-floor, found.lowest / RULES.surely) if thorough else -floor
         if (found.violating and not thorough and found.lowest < RULES.nearly * heap[0][0]) or (
             found.cells > 0 and (budget.over or budget.cells_spent >= budget.cells)
@@ -235,7 +232,7 @@ def _weighed(
 ) -> tuple[Array, Array, float, bool, Array]:
     """The box, tightened, and its bound; whether nothing of it can lie below the target; and e. v and w are its multipliers and weights."""
     low, high, best, e = low.copy(), high.copy(), -math.inf, w
-    for _ in range(ROUNDS):
+    for _ in range(RULES.rounds):
         if not _tightened(low, high):
             return low, high, best, True, e
         asked.weighed(low, high, target, v, w)

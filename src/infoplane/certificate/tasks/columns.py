@@ -26,6 +26,50 @@ MOST_LETTERS = 4_000
 """Classes of letters whose pairs are gone through: eight million, some ten seconds."""
 
 
+class TaskColumnEffort(NamedTuple):
+    """How edges, and columns for any other secret, are looked for, and when that ends."""
+
+    edge_rounds: int = 80
+    """Programmes for one parameter or cap; Adult takes ten to twenty."""
+    per_round: int = 4_000
+    per_letter: int = 8
+    """New columns of a round, at most, and those that a letter is part of before it counts no more: the best partners of every letter."""
+    edges_kept: float = 0.002
+    """Nats of reduced cost beyond which an unused column is forgotten."""
+    many_edges: int = 16
+    """Columns for every letter up to which none is forgotten: among few the prices may swing, and bring back what was forgotten for
+    ever."""
+    seeds: int = 6_000
+    seeds_a_letter: int = 13
+    """Random edges to begin with: fewer rounds on Adult (benchmarks/tasks.py)."""
+    room: int = 200_000
+    """Violated edges that a round looks at."""
+    rounds: int = 300
+    """Programmes for one parameter or cap."""
+    new: int = 400
+    """Columns that a round adds, at most."""
+    most_letters: int = 1_500
+    """Classes of letters whose pairs are gone through for columns: a million, a second."""
+    pairs: int = 600
+    """Columns of two letters that a round adds, at most: of each letter the best."""
+    first_floor: float = 1e-3
+    """Nats that the first search proves f(q) - lambda.q to."""
+    near: float = 0.6
+    """Share of the best proven multipliers in those that columns are looked for at; the programme's own swing, and their columns are of no
+    use at the optimum. Adult, 225 x (2, 7), after a minute: caps to 1e-6 or 1e-5, instead of no proof at all."""
+    helps: float = 0.3
+    """Share of the gap by which a column must violate the programme's multipliers; if none does, columns are looked for nearer to those."""
+    kept: float = 0.02
+    """Nats of reduced cost beyond which an unused column is forgotten."""
+    many: int = 6
+    """Columns for every letter up to which none is forgotten."""
+    misses: int = 5
+    """Rounds in a row without such columns, and without a better bound, after which they are looked for at the programme's own."""
+
+
+EFFORT = TaskColumnEffort()
+
+
 class TaskOutcome(NamedTuple):
     """Where a proof has ended, after the challenge."""
 
@@ -38,31 +82,6 @@ class TaskOutcome(NamedTuple):
     rounds: int
     contradiction: str = ""
     """What has contradicted the proof."""
-
-
-class EdgeEffort(NamedTuple):
-    """How hard edges are looked for."""
-
-    rounds: int = 80
-    """Programmes for one parameter or cap; Adult takes ten to twenty."""
-    per_round: int = 4_000
-    per_letter: int = 8
-    """New columns of a round, at most, and those that a letter is part of before it counts no more: the best partners of every letter."""
-    kept: float = 0.002
-    """Nats of reduced cost beyond which an unused column is forgotten."""
-    many: int = 16
-    """Columns for every letter up to which none is forgotten: among few the prices may swing, and bring back what was forgotten for
-    ever."""
-    seeds: int = 6_000
-    seeds_a_letter: int = 13
-    """Random edges to begin with: fewer rounds on Adult (benchmarks/tasks.py)."""
-
-
-EDGE_EFFORT = EdgeEffort()
-
-
-ROOM = 200_000
-"""Violated edges that a round looks at."""
 
 
 class Best(NamedTuple):
@@ -97,7 +116,7 @@ def seeded(form: TaskForm, private: Any = None, posteriors: Array | None = None)
     if private is not None:
         columns.add(private)
         columns.first = columns.Q.shape[1]
-    many = min(EDGE_EFFORT.seeds, EDGE_EFFORT.seeds_a_letter * n)
+    many = min(EFFORT.seeds, EFFORT.seeds_a_letter * n)
     x, y = rng.integers(0, n, many), rng.integers(0, n, many)
     apart = x != y
     columns.add(edges(n, x[apart], y[apart], rng.random(int(apart.sum()))))
@@ -113,8 +132,8 @@ def generate(form: TaskForm, columns: TaskColumns, tol: float, budget: Budget, c
     """
     finest, floor, best, n = tol / 4.0, 1e-3, Best(), len(form.p_x)
     found: TaskPoint | None = None
-    pairs, met = np.empty((ROOM, 2), dtype=np.int64), np.empty((ROOM, 2))
-    for rounds in range(1, EDGE_EFFORT.rounds + 1):  # noqa: B007
+    pairs, met = np.empty((EFFORT.room, 2), dtype=np.int64), np.empty((EFFORT.room, 2))
+    for rounds in range(1, EFFORT.edge_rounds + 1):  # noqa: B007
         try:
             found = columns.solve(cap)
         except InfoplaneError:
@@ -134,7 +153,7 @@ def generate(form: TaskForm, columns: TaskColumns, tol: float, budget: Budget, c
         if count == 0:
             floor = max(floor / 30.0, finest)
             continue
-        columns.trim(found, EDGE_EFFORT.kept, EDGE_EFFORT.many * n + 500)
+        columns.trim(found, EFFORT.edges_kept, EFFORT.many_edges * n + 500)
         columns.add(edges(n, *chosen(pairs[:count], met[:count], n)))
     return best.outcome(encoder, rounds, used)
 
@@ -149,44 +168,15 @@ def chosen(pairs: IntArray, met: Array, letters: int) -> tuple[IntArray, IntArra
     """The most violated edges, of each letter a few."""
     seen = np.zeros(letters, dtype=np.int64)
     picked: list[int] = []
-    for k in np.argsort(met[:, 0], kind="stable")[: 4 * EDGE_EFFORT.per_round].tolist():
+    for k in np.argsort(met[:, 0], kind="stable")[: 4 * EFFORT.per_round].tolist():
         x, y = pairs[k]
-        if seen[x] < EDGE_EFFORT.per_letter or seen[y] < EDGE_EFFORT.per_letter:
+        if seen[x] < EFFORT.per_letter or seen[y] < EFFORT.per_letter:
             picked.append(k)
             seen[x] += 1
             seen[y] += 1
-            if len(picked) == EDGE_EFFORT.per_round:
+            if len(picked) == EFFORT.per_round:
                 break
     return pairs[picked, 0], pairs[picked, 1], met[picked, 1]
-
-
-class TaskColumnEffort(NamedTuple):
-    """How columns are looked for, and when that ends."""
-
-    rounds: int = 300
-    """Programmes for one parameter or cap."""
-    new: int = 400
-    """Columns that a round adds, at most."""
-    most_letters: int = 1_500
-    """Classes of letters whose pairs are gone through for columns: a million, a second."""
-    pairs: int = 600
-    """Columns of two letters that a round adds, at most: of each letter the best."""
-    first_floor: float = 1e-3
-    """Nats that the first search proves f(q) - lambda.q to."""
-    near: float = 0.6
-    """Share of the best proven multipliers in those that columns are looked for at; the programme's own swing, and their columns are of no
-    use at the optimum. Adult, 225 x (2, 7), after a minute: caps to 1e-6 or 1e-5, instead of no proof at all."""
-    helps: float = 0.3
-    """Share of the gap by which a column must violate the programme's multipliers; if none does, columns are looked for nearer to those."""
-    kept: float = 0.02
-    """Nats of reduced cost beyond which an unused column is forgotten."""
-    many: int = 6
-    """Columns for every letter up to which none is forgotten."""
-    misses: int = 5
-    """Rounds in a row without such columns, and without a better bound, after which they are looked for at the programme's own."""
-
-
-EFFORT = TaskColumnEffort()
 
 
 def generate_columns(
@@ -256,6 +246,6 @@ def _edges(form: TaskForm, lam: Array, floor: float) -> Array:
     n = len(form.p_x)
     if n > EFFORT.most_letters:
         return np.empty((n, 0))
-    pairs, met = np.empty((ROOM, 2), dtype=np.int64), np.empty((ROOM, 2))
+    pairs, met = np.empty((EFFORT.room, 2), dtype=np.int64), np.empty((EFFORT.room, 2))
     _, count, _ = priced_edges(Asked(form, lam), floor, pairs, met)
     return np.asarray(edges(n, *chosen(pairs[:count], met[:count], n))[:, : EFFORT.pairs].toarray())

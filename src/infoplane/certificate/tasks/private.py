@@ -32,18 +32,36 @@ from ..funnel.privacy import Polytope
 from .boxes import Asked, box_bound, search_boxes
 
 
-class TransportEffort(NamedTuple):
-    """How columns of the transport are added."""
+class PrivateEffort(NamedTuple):
+    """How hard releases that tell nothing are looked for."""
 
-    rounds: int = 60
-    """Most times that columns are added."""
+    most_pairs: int = 16_000_000
+    """Pairs of letters whose costs are in memory, for a binary secret: 128 MB a table."""
+    transports: int = 60
+    """Most times that columns are added to its transport."""
     partners: int = 4
     """Cheapest partners of every letter, on the other side, to begin with."""
-    new: int = 6_000
+    new_pairs: int = 6_000
+    """Columns that a round of it adds, at most."""
+    most_bases: int = 50_000
+    """Candidate bases up to which all vertices are gone through: some seconds."""
+    late: float = 0.5
+    """Share of the time after which every round proves what it can, though posteriors are missing still."""
+    rounds: int = 200
+    """Programmes over the present columns."""
+    first_floor: float = 1e-2
+    """Nats to which the first search proves; later ones prove more."""
+    beginnings: int = 60
+    """Posteriors from which programmes look for lower ones in a round: a few milliseconds each."""
+    taken_apart: int = 2
+    """Times that p_x is taken apart, vertex by vertex, to begin with."""
+    new: int = 200
     """Columns that a round adds, at most."""
+    tangents: int = 6
+    """Programmes from one beginning, each with the tangent at the answer of the last."""
 
 
-TRANSPORT = TransportEffort()
+EFFORT = PrivateEffort()
 
 
 class PrivateRelease(NamedTuple):
@@ -91,7 +109,7 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
     best: tuple[float, Array] = (math.inf, np.zeros(len(form.p_x)))
     h_u, h_s = (math.fsum(entr(T @ form.p_x).tolist()) for T in (form.T_u, form.T_s))
     known = np.zeros(costs.shape, dtype=bool)
-    for rounds in range(1, TRANSPORT.rounds + 1):  # noqa: B007
+    for rounds in range(1, EFFORT.transports + 1):  # noqa: B007
         rows, others = np.nonzero(chosen & ~known)
         columns.add(edges(n, x[rows], y[others], t[rows, others]))
         known |= chosen
@@ -112,7 +130,7 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         if best[0] - value <= tol or budget.over:
             break
         violated = np.where(usable & ~known, reduced, math.inf)
-        count = min(TRANSPORT.new, int((violated < 0.0).sum()))
+        count = min(EFFORT.new_pairs, int((violated < 0.0).sum()))
         if not count:
             break
         chosen = violated <= np.partition(violated.ravel(), count - 1)[count - 1]
@@ -141,54 +159,15 @@ def _first(costs: Array, usable: Array, form: TaskForm, sides: Sides) -> Array:
     if not costs.size:
         return chosen
     order = np.where(usable, costs, math.inf)
-    few = min(TRANSPORT.partners, *costs.shape)
+    few = min(EFFORT.partners, *costs.shape)
     chosen[np.argsort(order, axis=0)[:few], np.arange(costs.shape[1])] = True
     chosen[np.arange(costs.shape[0])[:, None], np.argsort(order, axis=1)[:, :few]] = True
+    # That plan gives each letter what its mass reaches of the other side, both in this order: a pair for every end of a mass.
     x, y = (side[np.argsort(form.T_u[0, side], kind="stable")] for side in (sides.above, sides.below))
-    places = (
-        {int(letter): place for place, letter in enumerate(sides.above)},
-        {int(letter): place for place, letter in enumerate(sides.below)},
-    )
-    left, right = form.p_x * sides.d, form.p_x * sides.d
-    i = j = 0
-    while i < len(x) and j < len(y):
-        chosen[places[0][int(x[i])], places[1][int(y[j])]] = True
-        moved = min(left[x[i]], right[y[j]])
-        left[x[i]] -= moved
-        right[y[j]] -= moved
-        if left[x[i]] <= right[y[j]]:
-            i += 1
-        else:
-            j += 1
+    ends = [np.cumsum((form.p_x * sides.d)[side]) for side in (x, y)]
+    i, j = (np.minimum(np.searchsorted(end, np.concatenate(ends)), len(end) - 1) for end in ends)
+    chosen[np.searchsorted(sides.above, x[i]), np.searchsorted(sides.below, y[j])] = True
     return np.asarray(chosen & usable)
-
-
-class PrivateEffort(NamedTuple):
-    """How hard releases that tell nothing are looked for."""
-
-    most_pairs: int = 16_000_000
-    """Pairs of letters whose costs are in memory, for a binary secret: 128 MB a table."""
-    late: float = 0.5
-    """Share of the time after which every round proves what it can, though posteriors are missing still."""
-    rounds: int = 200
-    """Programmes over the present columns."""
-    first_floor: float = 1e-2
-    """Nats to which the first search proves; later ones prove more."""
-    beginnings: int = 60
-    """Posteriors from which programmes look for lower ones in a round: a few milliseconds each."""
-    taken_apart: int = 2
-    """Times that p_x is taken apart, vertex by vertex, to begin with."""
-    new: int = 200
-    """Columns that a round adds, at most."""
-    tangents: int = 6
-    """Programmes from one beginning, each with the tangent at the answer of the last."""
-
-
-EFFORT = PrivateEffort()
-
-
-MOST_BASES = 50_000
-"""Candidate bases up to which all vertices are gone through: some seconds."""
 
 
 class Silent:
@@ -202,7 +181,7 @@ class Silent:
         self.unit = polytope.p_x / polytope.unit
         self.A, self.b = basis @ polytope.N, basis @ np.ones(len(polytope.N))
         self.vertices: Array | None = None
-        if polytope.bases <= MOST_BASES:
+        if polytope.bases <= EFFORT.most_bases:
             found = polytope.found(budget)
             self.vertices = found.columns(np.arange(len(found.letters)), len(form.p_x))
         self.rng = np.random.default_rng(0)
@@ -232,8 +211,7 @@ class Silent:
             one = self.vertex(-self.form.keep * (np.log(np.maximum(u, 1e-9)) @ self.T) - lam)
             if one is None:
                 break
-            u = self.T @ one
-            value = self.form.keep * float(entr(u).sum()) - float(lam @ one)
+            u, value = self.T @ one, float(self.form.f(one) - lam @ one)
             if value >= best - 1e-12:
                 break
             best, q = value, one
@@ -261,14 +239,13 @@ class Silent:
 
     def missing(self, lam: Array, Q: Array, below: float) -> Array:
         """Vertices with keep H(T_u q) - lambda.q below, lowest first; from the columns of Q, and anywhere, unless all are known."""
-        if self.vertices is not None:
-            V = self.vertices
-            return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, EFFORT.new, below)
-        chosen = self.rng.permutation(Q.shape[1])[: EFFORT.beginnings]
-        begun = [*(self.T @ Q[:, chosen]).T, *self.rng.dirichlet(np.ones(len(self.T)), EFFORT.beginnings // 4)]
-        ends = [q for u in begun if (q := self.lowered(lam, u)) is not None]
-        V = np.column_stack([np.empty((len(lam), 0)), *ends])
-        return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, EFFORT.new, below)
+        V = self.vertices
+        if V is None:
+            chosen = self.rng.permutation(Q.shape[1])[: EFFORT.beginnings]
+            begun = [*(self.T @ Q[:, chosen]).T, *self.rng.dirichlet(np.ones(len(self.T)), EFFORT.beginnings // 4)]
+            ends = [q for u in begun if (q := self.lowered(lam, u)) is not None]
+            V = np.column_stack([np.empty((len(lam), 0)), *ends])
+        return lowest_apart(V, self.form.f(V) - lam @ V, EFFORT.new, below)
 
 
 def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease:
@@ -282,7 +259,7 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
     weights: Array = np.ones(1)
     best: Array = np.zeros(len(form.p_x))
     for rounds in range(1, EFFORT.rounds + 1):  # noqa: B007
-        costs = form.keep * entr(form.T_u @ Q).sum(axis=0)
+        costs = hidden.f(Q)
         try:
             found = linear_programme(Q, costs, form.p_x, budget=budget)
         except (InfoplaneError, Stopped):
@@ -297,14 +274,9 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         late = budget.seconds_spent > EFFORT.late * budget.seconds
         if not new.shape[1] or late:
             # Lowered until nothing that was met lies below.
-            low = lam + float((form.keep * entr(form.T_u @ new).sum(axis=0) - lam @ new).min(initial=0.0))
-            searched = search_boxes(
-                Asked(hidden, low, private=True),
-                floor,
-                budget,
-                lambda q: silent.lowered(lam, form.T_u @ q),  # noqa: B023
-                late,
-            )
+            low = lam + float((hidden.f(new) - lam @ new).min(initial=0.0))
+            asked = Asked(hidden, low, private=True)
+            searched = search_boxes(asked, floor, budget, lambda q: silent.lowered(lam, form.T_u @ q), late)  # noqa: B023
             bound = -box_bound(hidden, low, searched.least)
             if bound < upper:
                 upper, best = bound, low
@@ -320,10 +292,8 @@ def upheld_release(silent: Silent, release: PrivateRelease) -> PrivateRelease:
     """The release; without a bound if a posterior that tells nothing contradicts it."""
     form, lam = silent.form, release.lam
     claim = form.keep * (float(entr(form.T_u @ form.p_x).sum()) - release.upper) - float(lam @ form.p_x)
-    if (
-        not math.isfinite(claim)
-        or not silent.missing(lam, dense(release.posteriors), claim - 1e-12 * (1.0 + float(np.abs(lam).max()))).shape[1]
-    ):
+    below = claim - 1e-12 * (1.0 + float(np.abs(lam).max()))
+    if not math.isfinite(claim) or not silent.missing(lam, dense(release.posteriors), below).shape[1]:
         return release
     disproven(f"keep H(T_u q) - lambda.q >= {claim:.3e} was claimed, and a posterior below it tells nothing")
     return release._replace(upper=math.inf)

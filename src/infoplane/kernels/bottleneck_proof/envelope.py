@@ -12,7 +12,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common import Integers, copy_row, safe_log
+from ..common import Integers, copy_row, pop, push, safe_log
 from .ascent import locate, newton_step
 from .cell_bound import Dual, Work, bound_with, log_partition, mean, means, prepare, propagate, reduce, room
 from .recheck import Second, bound_agrees, chosen, empty, keep_box, ranges_agree, second_room, sums_agree
@@ -53,37 +53,10 @@ def entropy_of(v: Array) -> float:
 
 
 @part
-def push(boxes: Boxes, k: int) -> None:
-    """Box k joins the heap."""
-    place = boxes.counts[OPEN]
+def let_wait(boxes: Boxes, k: int) -> None:
+    """Box k is open."""
+    push(boxes.heap, boxes.counts[OPEN], boxes.bounds, k)
     boxes.counts[OPEN] += 1
-    while place > 0:
-        above = (place - 1) // 2
-        if boxes.bounds[boxes.heap[above]] <= boxes.bounds[k]:
-            break
-        boxes.heap[place] = boxes.heap[above]
-        place = above
-    boxes.heap[place] = k
-
-
-@part
-def pop(boxes: Boxes) -> int:
-    """The open box with the lowest bound leaves the heap."""
-    lowest = boxes.heap[0]
-    boxes.counts[OPEN] -= 1
-    size = boxes.counts[OPEN]
-    last = boxes.heap[size]
-    place = 0
-    while 2 * place + 1 < size:
-        below = 2 * place + 1
-        if below + 1 < size and boxes.bounds[boxes.heap[below + 1]] < boxes.bounds[boxes.heap[below]]:
-            below += 1
-        if boxes.bounds[boxes.heap[below]] >= boxes.bounds[last]:
-            break
-        boxes.heap[place] = boxes.heap[below]
-        place = below
-    boxes.heap[place] = last
-    return int(lowest)
 
 
 @part
@@ -98,7 +71,7 @@ def dispute(boxes: Boxes, k: int, inherited: float) -> None:
     """What was claimed of box k is not confirmed: it stays open as it came, with the bound of the box it was cut from, and is not cut."""
     boxes.counts[DISPUTED] += 1
     boxes.bounds[k], boxes.letters[k], boxes.points[k] = inherited, 0, math.nan
-    push(boxes, k)
+    let_wait(boxes, k)
 
 
 @part
@@ -125,7 +98,8 @@ def cut(boxes: Boxes, k: int) -> int:
 @part
 def halved(boxes: Boxes) -> tuple[int, int, float]:
     """Cut the box of lowest bound: its halves, and that bound; the second is -1 if it cannot be cut, and then its bound stands."""
-    k = pop(boxes)
+    k = pop(boxes.heap, boxes.counts[OPEN], boxes.bounds)
+    boxes.counts[OPEN] -= 1
     bound = boxes.bounds[k]
     other = cut(boxes, k)
     if other < 0:
@@ -275,7 +249,7 @@ def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, wor
     else:
         store(boxes, k, best, work)
         choose_cut(boxes, k, work)
-        push(boxes, k)
+        let_wait(boxes, k)
 
 
 @entry

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import entry, part
+from ...runtime.compiling import entry, inlined, part
 from ..common import Integers
 from .boxes import propagate
 from .capped_cell import Prices, cell_bound, is_empty, shrunk_by_rows
@@ -292,7 +292,7 @@ def explore(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, 
     report(search, letters, work.q[letters], value)
 
 
-@part
+@inlined
 def visit(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, prices: Prices, inherited: float) -> None:
     """Settle the cell in `work`; let what is left of it wait, and look for a violation in it."""
     count_cell(search.tally)
@@ -313,18 +313,28 @@ def advance_capped(search: CappedBoxes, cells: int) -> bool:
     prices = Prices(np.zeros(m), np.zeros(1), np.zeros(1))
     a, top = np.empty((4, n)), np.empty(search.tally[RANK] + 1, np.int64)
     work = CappedRoom(np.zeros(n), search.most.copy(), a[0], a[1], a[2], np.empty((n, 2)), top, a[3])
-    if search.tally[CELLS] == 0:
-        visit(search, work, lp, whole, prices, -np.inf)
-    last = search.tally[CELLS] + cells - 1
+    last = max(search.tally[CELLS], 1) + cells - 1
+    low, high, basis, at_upper = work.l.copy(), work.b.copy(), lp.basis.copy(), np.zeros(n + m, np.uint8)
+    letter, t1, t2, bound, sides = 0, search.most[0], 0.0, -np.inf, 1
     while True:
-        slot = next_cell(search.heap, search.key, search.tally, search.found, last)
-        if slot < 0:
-            return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
-        letter, bound = search.letter[slot], search.key[slot]
-        low, high, basis = search.low[slot].copy(), search.high[slot].copy(), search.basis[slot].copy()
-        at_upper = search.at_upper[slot].copy()
-        t1, t2 = search.cut[slot, 0], search.cut[slot, 1]
-        for side in range(2):
+        if search.tally[CELLS] > 0:
+            slot = next_cell(search.heap, search.key, search.tally, search.found, last)
+            if slot < 0:
+                return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
+            low[:], high[:], basis[:], at_upper[:] = (
+                search.low[slot],
+                search.high[slot],
+                search.basis[slot],
+                search.at_upper[slot],
+            )
+            letter, t1, t2, bound, sides = (
+                search.letter[slot],
+                search.cut[slot, 0],
+                search.cut[slot, 1],
+                search.key[slot],
+                2,
+            )
+        for side in range(sides):
             begin(lp, 0)
             lp.basis[:] = basis
             for j in range(n + m):

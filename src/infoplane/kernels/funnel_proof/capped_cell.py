@@ -19,7 +19,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common import EPS
-from .relaxation import entropy, phi
+from .relaxation import entropy, phi, slope_of_last
 
 
 class Prices(NamedTuple):
@@ -51,12 +51,7 @@ def target_multiplier(a: Array, beta: float, L: Array, U: Array) -> float:
     """A tau at which the shares of `target_share` sum to 1, about: the best one; any is valid."""
     m = a.size
     if not beta > 0.0:
-        order, space = np.argsort(-a), 1.0 - L.sum()
-        for i in range(m):
-            space -= U[order[i]] - L[order[i]]
-            if space <= 0.0:
-                break
-        return float(a[order[i]])
+        return -slope_of_last(-a, U - L, 1.0 - L.sum())
     top = a.max()
     low, high = a.min() - 60.0 * beta, top + beta * (math.log(m) + 1.0)
     tau = top + beta * (math.log(np.exp((a - top) / beta).sum()) - 1.0)
@@ -102,15 +97,10 @@ def target_least(a: Array, tau: float, beta: float, L: Array, U: Array) -> float
 @part
 def filling_multiplier(c: Array, l: Array, b: Array) -> float:
     """The slope of the last letter when the cheapest are filled up to sum q = 1: the best nu; any is valid."""
-    space = 1.0 - l.sum()
-    nu = 0.0
-    for x in np.argsort(c):
-        if b[x] > 0.0:
-            nu = c[x]
-            space -= b[x] - l[x]
-            if space <= 0.0:
-                break
-    return float(nu)
+    cost = np.empty(c.size)
+    for x in range(c.size):
+        cost[x] = c[x] if b[x] > 0.0 else np.inf
+    return slope_of_last(cost, b - l, 1.0 - l.sum())
 
 
 @part

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common import Integers
+from ..common import Integers, pop, push
 from .descent import descend, reduced_cost
 
 WAITING, CELLS, FOUND, LOST, UNPAID, SINCE, RANK, MISTAKES = range(8)
@@ -22,40 +22,6 @@ lambda.p_x may be, and has been, spent on lower prices; the least bound of a los
 
 WORTH = 0.3
 """A posterior this far down to the floor is reported: to prove that g ends just above the floor could take for ever."""
-
-
-@part
-def push(heap: Integers, count: int, keys: Array, slot: int) -> None:
-    """Put a slot into the heap heap[:count], least key first; there is room for one more."""
-    i = count
-    while i > 0:
-        parent = (i - 1) // 2
-        if keys[heap[parent]] <= keys[slot]:
-            break
-        heap[i] = heap[parent]
-        i = parent
-    heap[i] = slot
-
-
-@part
-def pop(heap: Integers, count: int, keys: Array) -> int:
-    """Take the slot of least key out of heap[:count]; it is left at heap[count - 1], where free slots are kept."""
-    first = heap[0]
-    last = heap[count - 1]
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= count - 1:
-            break
-        if child + 1 < count - 1 and keys[heap[child + 1]] < keys[heap[child]]:
-            child += 1
-        if keys[last] <= keys[heap[child]]:
-            break
-        heap[i] = heap[child]
-        i = child
-    heap[i] = last
-    heap[count - 1] = first
-    return int(first)
 
 
 @part

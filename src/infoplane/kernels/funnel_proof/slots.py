@@ -5,7 +5,8 @@ A cell is cut in the mass of one slot, or the set of a slot is parted by distanc
 
 import numpy as np
 
-from ...runtime.compiling import entry, part
+from ...information import Array
+from ...runtime.compiling import entry, inlined, part
 from ..common import copy_row, copy_rows
 from .recheck import Levels, SlotTrail, followed_slots, leaves_out_of_slot
 from .relaxation import ROUNDS, below_h, entropy, place_inside
@@ -102,7 +103,7 @@ def keep(search: Slots, work: SlotRoom, levels: Levels, bound: float) -> None:
                 search.guess[cell, i, j], search.mass[cell, i, j] = x, work.q[i, x]
 
 
-@part
+@inlined
 def visit(search: Slots, work: SlotRoom, trail: SlotTrail, inherited: float) -> None:
     """Settle the cell in `work` and follow the trail; keep what holds of it, and look for a violation in it, if it is not done."""
     count_cell(search.tally)
@@ -123,23 +124,23 @@ def visit(search: Slots, work: SlotRoom, trail: SlotTrail, inherited: float) -> 
 
 
 @part
-def restore(search: Slots, work: SlotRoom, cell: int, side: int) -> None:
-    """One of the two parts of a cell into `work`."""
-    r, n = work.cap.shape
+def restore(search: Slots, L: Array, B: Array, cap: Array, q: Array, cell: int, side: int) -> None:
+    """One of the two parts of a cell: ranges, caps, and where the relaxation was least."""
+    r, n = cap.shape
     where, a, b = search.slot[cell], search.pair[cell, 0], search.pair[cell, 1]
-    work.q[:] = 0.0
+    q[:] = 0.0
     for i in range(r):
-        work.L[i], work.B[i] = search.low[cell, i], search.high[cell, i]
+        L[i], B[i] = search.low[cell, i], search.high[cell, i]
         for x in range(n):
-            work.cap[i, x] = decoded(search.code[cell, i, x])
+            cap[i, x] = decoded(search.code[cell, i, x])
         for j in range(KEPT):
             if search.guess[cell, i, j] >= 0:
-                work.q[i, search.guess[cell, i, j]] = search.mass[cell, i, j]
+                q[i, search.guess[cell, i, j]] = search.mass[cell, i, j]
     if a < 0:
         if side == 0:
-            work.B[where] = search.cut[cell, 0]
+            B[where] = search.cut[cell, 0]
         else:
-            work.L[where] = search.cut[cell, 1]
+            L[where] = search.cut[cell, 1]
         return
     for x in range(n):
         first = x == a
@@ -150,7 +151,7 @@ def restore(search: Slots, work: SlotRoom, cell: int, side: int) -> None:
                 to_b += (search.T[x, y] - search.T[b, y]) ** 2
             first = first or (to_a < to_b and x != b)
         if first != (side == 0):
-            work.cap[where, x] = 0.0
+            cap[where, x] = 0.0
 
 
 @entry
@@ -166,22 +167,21 @@ def advance_slots(search: Slots, cells: int) -> bool:
         np.empty(ROUNDS),
         np.empty(2, np.int64),
     )
-    if search.tally[CELLS] == 0:
-        work.L[:], work.B[:], work.cap[:], work.q[:] = 0.0, 1.0, 1.0, 0.0
-        visit(search, work, trail, -np.inf)
-    last = search.tally[CELLS] + cells - 1
+    last = max(search.tally[CELLS], 1) + cells - 1
+    # The place of the cell that was popped is the next to be filled: its second part waits here while the first is settled.
+    L, B, cap, q, bound, sides = np.zeros(r), np.ones(r), np.ones((r, n)), np.zeros((r, n)), -np.inf, 1
     while True:
-        cell = next_cell(search.heap, search.key, search.tally, search.found, last)
-        if cell < 0:
-            return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
-        bound = search.key[cell]
-        restore(search, work, cell, 1)
-        # The slot that was popped is the next to be filled: the second part waits in `other` while the first is settled.
-        L, B, cap, q = work.L.copy(), work.B.copy(), work.cap.copy(), work.q.copy()
-        restore(search, work, cell, 0)
-        visit(search, work, trail, bound)
-        copy_row(L, work.L)
-        copy_row(B, work.B)
-        copy_rows(cap, work.cap)
-        copy_rows(q, work.q)
-        visit(search, work, trail, bound)
+        if search.tally[CELLS] > 0:
+            cell = next_cell(search.heap, search.key, search.tally, search.found, last)
+            if cell < 0:
+                return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
+            restore(search, L, B, cap, q, cell, 1)
+            restore(search, work.L, work.B, work.cap, work.q, cell, 0)
+            bound, sides = search.key[cell], 2
+        for side in range(sides):
+            if side == sides - 1:
+                copy_row(L, work.L)
+                copy_row(B, work.B)
+                copy_rows(cap, work.cap)
+                copy_rows(q, work.q)
+            visit(search, work, trail, bound)

@@ -56,7 +56,7 @@ from ..common import (
     upper_root,
     wright_omega,
 )
-from .measure import combine, largest_difference, log_table, marginal_logs, softmax_columns
+from .measure import combine, largest_difference, largest_entry, log_table, marginal_logs, softmax_columns
 from .tables import Split
 
 
@@ -206,29 +206,33 @@ theorem asks of it: it is 1-strongly convex in u = W M in the norm sum c u^2, so
 
 
 @part
-def _dual(p_x: Array, features: Array, S: Array, k: float, target: Array, c: Array, m: Array) -> tuple[Array, float]:
-    """W_x = softmax((S_x + m features_x)/k), and D(m)."""
-    score = matmul(m, features)
+def _dual(
+    split: Split, S: Array, k: float, target: Array, c: Array, m: Array, gradient: Array
+) -> tuple[Array, Array, float]:
+    """W_x = softmax((S_x + m features_x)/k), u = W M, and D(m), whose gradient is filled in."""
+    score = matmul(m, split.features)
     for z in range(score.shape[0]):
         for i in range(score.shape[1]):
             score[z, i] = (score[z, i] + S[z, i]) / k
     log_total = np.empty(score.shape[1])
     W, value = softmax_columns(score, log_total), 0.0
+    u = matmul(W, split.M)
     for z in range(m.shape[0]):
         for j in range(m.shape[1]):
             value += m[z, j] * (0.5 * m[z, j] / c[z, j] - target[z, j])
+            gradient[z, j] = m[z, j] / c[z, j] - target[z, j] + u[z, j]
     for i in range(log_total.shape[0]):
-        value += k * p_x[i] * log_total[i]
-    return W, value
+        value += k * split.p_x[i] * log_total[i]
+    return W, u, value
 
 
 @part
-def _square(c: Array, a: Array, b: Array) -> float:
-    """sum c (a - b)^2."""
+def _square(c: Array, a: Array) -> float:
+    """sum c a^2."""
     total = 0.0
     for z in range(a.shape[0]):
         for j in range(a.shape[1]):
-            total += c[z, j] * (a[z, j] - b[z, j]) ** 2
+            total += c[z, j] * a[z, j] ** 2
     return total
 
 
@@ -238,51 +242,50 @@ def dual_newton(split: Split, known: Array, S: Array, k: float, x: Array, s: Arr
 
     Once split.stop is set what is returned means nothing.
     """
-    u_before = matmul(W, split.M)
-    m, target, gradient, zero = pull(x, s, c, u_before), np.empty_like(x), np.empty_like(x), np.zeros_like(x)
-    dense = x.size <= DENSE
-    warm = not dense and not np.isnan(known[0, 0])
+    u_before, dense = matmul(W, split.M), x.size <= DENSE
+    m, target, gradient = pull(x, s, c, u_before), np.empty_like(x), np.empty_like(x)
+    warm, loose = not dense and not np.isnan(known[0, 0]), not dense and split.inner_tol == 0.0
     for z in range(x.shape[0]):
         for j in range(x.shape[1]):
             target[z, j] = x[z, j] + s[z, j] / c[z, j]
             if warm:
                 m[z, j] = known[z, j]
-    enough = 0.0 if dense or split.inner_tol > 0.0 else SHARE * SHARE
-    W, value = _dual(split.p_x, split.features, S, k, target, c, m)
-    diagonal, ray = (zero, zero) if dense else _preconditioner(split, W, k, c)
+    W, u, value = _dual(split, S, k, target, c, m, gradient)
     last = np.inf
     for _ in range(50):  # should rounding keep it moving
-        u, largest = matmul(W, split.M), 0.0
-        for z in range(m.shape[0]):
-            for j in range(m.shape[1]):
-                gradient[z, j] = m[z, j] / c[z, j] - target[z, j] + u[z, j]
-                largest = max(largest, abs(gradient[z, j]))
-        if largest <= ROUNDING or (largest <= 1e-10 and largest > 0.5 * last):
+        largest = largest_entry(gradient)
+        if split.stop[0] != 0 or largest <= ROUNDING or (largest <= 1e-10 and largest > 0.5 * last):
             break
-        if enough > 0.0 and _square(c, gradient, zero) <= enough * _square(c, u, u_before):
+        if loose and _square(c, gradient) <= SHARE * SHARE * _square(c, moved(u, -1.0, u_before)):
             break
         last = largest
         if dense:
             direction = newton_direction(split, W, k, c, gradient)
         else:
-            share = 0.3 if enough > 0.0 else 1e-3
-            direction = conjugate_direction(split, W, k, c, diagonal, ray, gradient, share)
-        decrease, step, before = 0.0, 1.0, m
-        for z in range(m.shape[0]):
-            for j in range(m.shape[1]):
-                decrease += direction[z, j] * gradient[z, j]
-        for _ in range(40):  # 1e-12 of the full step is rounding
-            if split.stop[0] != 0:
-                return W
-            m = moved(before, -step, direction)
-            W, value_new = _dual(split.p_x, split.features, S, k, target, c, m)
-            if value_new <= value - 1e-4 * step * decrease + ROUNDING * (1.0 + abs(value)):
-                break
-            step *= 0.5
-        value = value_new
+            direction = conjugate_direction(split, W, k, c, gradient, 0.3 if loose else 1e-3)
+        m, W, u, value = _descended(split, S, k, target, c, m, value, direction, gradient)
     if not dense:
         copy_rows(m, known)
     return W
+
+
+@part
+def _descended(
+    split: Split, S: Array, k: float, target: Array, c: Array, m: Array, value: float, direction: Array, gradient: Array
+) -> tuple[Array, Array, Array, float]:
+    """m - step direction, step = 1, 1/2, ... until D falls as it should; with W, u and D there, whose gradient is filled in."""
+    decrease, step, new = 0.0, 1.0, m
+    for z in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            decrease += direction[z, j] * gradient[z, j]
+    for _ in range(40):  # 1e-12 of the full step is rounding
+        new = moved(m, -step, direction)
+        W, u, value_new = _dual(split, S, k, target, c, new, gradient)
+        enough = value - 1e-4 * step * decrease + ROUNDING * (1.0 + abs(value))
+        if split.stop[0] != 0 or value_new <= enough:
+            break
+        step *= 0.5
+    return new, W, u, value_new
 
 
 @part
@@ -379,19 +382,18 @@ def _preconditioned(diagonal: Array, ray: Array, r: Array, y: Array) -> float:
 
 
 @part
-def conjugate_direction(
-    split: Split, W: Array, k: float, c: Array, diagonal: Array, ray: Array, gradient: Array, share: float
-) -> Array:
+def conjugate_direction(split: Split, W: Array, k: float, c: Array, gradient: Array, share: float) -> Array:
     """The same system by preconditioned conjugate gradients, until the norm sum c r^2 of its residual is `share` squared of the first.
 
     However early it ends, <gradient, direction> is positive.
     """
-    r, y, zero = gradient.copy(), np.empty_like(gradient), np.zeros_like(gradient)
+    diagonal, ray = _preconditioner(split, W, k, c)
+    r, y = gradient.copy(), np.empty_like(gradient)
     direction, d = np.zeros_like(gradient), np.zeros_like(gradient)
-    enough, before = share * share * _square(c, r, zero), np.inf
+    enough, before = share * share * _square(c, r), np.inf
     for _ in range(r.size):
         inner = _preconditioned(diagonal, ray, r, y)
-        if split.stop[0] != 0 or not inner > 0.0 or _square(c, r, zero) <= enough:
+        if split.stop[0] != 0 or not inner > 0.0 or _square(c, r) <= enough:
             break
         for z in range(r.shape[0]):
             for j in range(r.shape[1]):

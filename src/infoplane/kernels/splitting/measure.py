@@ -165,7 +165,8 @@ def loss_and_stationarity(split: Split, W: Array, rho: Weights, width: float) ->
 
 
 @part
-def _largest(table: Array) -> float:
+def largest_entry(table: Array) -> float:
+    """max |table|."""
     largest = 0.0
     for z in range(table.shape[0]):
         for j in range(table.shape[1]):
@@ -227,7 +228,7 @@ def record_iteration(split: Split, now: Iterate, loss: float, residuals: Array, 
     row[LOSS] = loss
     row[AUGMENTED] = augmented_lagrangian(split.h, loss, now.u, now.v, now.nu, now.c, split.encoder_first)
     row[PRIMAL], row[DUAL], row[STATIONARITY] = residuals[0], residuals[1], residuals[2]
-    row[PENALTY] = _largest(now.c)
+    row[PENALTY] = largest_entry(now.c)
 
 
 @inlined

@@ -38,7 +38,7 @@ from ...information import Array, IntArray, entr
 from ...joint.grouping import grouped
 from ...joint.joint import Joint, Support
 from ...kernels.partitions import HardClusters, LetterRows, cut_line, cut_sorted, move_letters
-from ...posterior.merge_path import MergePath, agglomerative_bottleneck, merge_path
+from ...posterior.merge_path import MergePath, agglomerative_bottleneck, merge_path, path_for
 from ...problem import MarkovLagrangian
 from ..base import SIZES, near_identity, seed_sequence
 from ..job import Job, Seed
@@ -243,16 +243,11 @@ def merged_groups(job: Job, groups_a_cluster: int = MERGING.groups_a_cluster) ->
 
 
 def _merged(job: Job, criterion: str) -> IntArray | None:
-    """The best partition of a merge path."""
+    """The best partition of a merge path; None if the Lagrangian prefers no merge to another."""
     support, problem = job.support, job.problem
-    weights = (1.0 if problem.rho_zy >= 0.0 else -1.0, 0.0)
-    if criterion == "lagrangian":
-        weights = (problem.rho_zy, -(problem.rho_z + problem.rho_zy))
-        if weights == (0.0, 0.0) or min(weights[0], 0.0) == weights[1] == 0.0:
-            return None
-    path = merge_path(
-        support.joint, iyz_weight=weights[0], ixz_weight=weights[1], callback=lambda *_: job.budget.look()
-    )
+    if criterion == "lagrangian" and problem.rho_zy >= 0.0 and problem.rho_z + problem.rho_zy == 0.0:
+        return None
+    path = path_for(support.joint, problem, criterion, lambda *_: job.budget.look())
     labels: IntArray = path.labels_at(path.best(problem, job.most))[support.x]
     return labels
 

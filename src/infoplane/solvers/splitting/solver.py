@@ -1,23 +1,28 @@
-"""The splitting solvers: `DouglasRachford`, the paper's as options, how their runs begin, and the three-block ADMM as one of them."""
+"""The splitting solvers: `DouglasRachford`, the paper's as options, how their runs begin, and the three-block ADMM as one of them.
+
+`iterates` reads the state that the compiled loop leaves after every iteration: what it shows is the run itself and not a copy of it.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ...checks import PYTHON_ONLY, check_flag, check_one_of, number, whole_number
 from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array, IntArray
-from ...joint.joint import Support
-from ...kernels.common import RUNNING
+from ...joint.joint import Joint, Support, check_joint
+from ...kernels.common import AUGMENTED, RUNNING
 from ...kernels.splitting.advance import advance
 from ...kernels.splitting.tables import Split, State
-from ...problem import MarkovLagrangian
-from ..base import Solver
-from ..job import Iteration, Job
+from ...problem import MarkovLagrangian, check_problem
+from ...runtime.budget import Budget
+from ..base import Solver, advanced, make_starts, seed_sequence
+from ..job import Iteration, Job, RunOptions
 from .formulations import FORMULATIONS, Formulation, check_name, choose
 from .thresholds import formulation_threshold
 
@@ -283,3 +288,82 @@ class ThreeBlockADMM(DouglasRachford):
     def name(self) -> str:
         """The registered name."""
         return "admm-ib-3"
+
+
+class Standing(NamedTuple):
+    """Where a run stands: the encoder W, the marginals v = W M, the dual variable nu of that constraint, and a penalty c per row of it.
+
+    Examples
+    --------
+    >>> import infoplane as ip, numpy as np
+    >>> joint, start = ip.datasets.paper_uniform(), np.eye(3)
+    >>> first = next(ip.iterates(joint, ip.bottleneck(0.2), ip.DouglasRachford("ib-1"), start))
+    >>> first.W.shape, first.v.shape, first.nu.shape
+    ((3, 3), (3, 1), (3, 1))
+    """
+
+    W: Array
+    """p(z|x)."""
+    v: Array
+    """W M, a row per cluster."""
+    nu: Array
+    """The dual variable of v = W M."""
+    c: Array
+    """The penalty of each row."""
+    augmented: float = np.nan
+    """L_c, in nats, after an iteration; NaN where it was not recorded."""
+
+
+def iterates(
+    joint: Joint,
+    problem: MarkovLagrangian,
+    solver: DouglasRachford,
+    start: Array,
+    *,
+    max_iter: int = 20_000,
+    tol: float = 1e-8,
+) -> Iterator[Standing]:
+    """Every iterate of one run of a splitting solver: the start, and the standing after each iteration until `solve` would end.
+
+    Parameters
+    ----------
+    joint, problem
+        p(x, y), and what to minimise.
+    solver
+        A formulation with its penalty and relaxation. ``acceleration=False`` keeps to the recursion that the theorems speak of.
+    start
+        The encoder where the run begins, (|Z|, |X|).
+    max_iter, tol
+        As in `solve`.
+
+    Yields
+    ------
+    Standing
+        W, v, nu and c are copies, over the letters of positive mass; a cluster that has died has rows of zeros, at the end.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> import numpy as np
+    >>> start = np.array([[0.6, 0.5, 0.2], [0.4, 0.5, 0.8]])
+    >>> run = list(ip.iterates(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.DouglasRachford("ib-1"), start))
+    >>> bool((run[0].W == start).all()), run[-1].v.shape, round(run[-1].augmented, 4)
+    (True, (2, 1), -0.2246)
+    """
+    check_joint(joint)
+    check_problem(problem)
+    options, given = RunOptions(tol=tol, max_iter=max_iter), make_starts(joint, None, 1, seed_sequence(0), start)
+    budget = Budget(iterations=options.max_iter)
+    iteration = solver.begin(Job(Support(joint), problem, given, options.tol, record=True, budget=budget))
+
+    def standing(augmented: float) -> Standing:
+        state = iteration.state
+        W, v, nu, c = (table[0].copy() for table in (state.W, state.v, state.nu, state.c))
+        return Standing(W, v, nu, c, augmented)
+
+    yield standing(np.nan)
+    going = True
+    while going:
+        going = advanced(iteration, 1)
+        if len(trace := iteration.recorded[0].pop()):
+            yield standing(float(trace[-1, AUGMENTED]))

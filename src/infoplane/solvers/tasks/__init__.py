@@ -1,1 +1,0 @@
-"""Solvers of problems that keep one target and hide another."""
