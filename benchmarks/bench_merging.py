@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.solvers.merging import merge_path
+from infoplane.posterior.merge_path import merge_path
 from timing import measured, shown, take_turns
 
 CRITERIA = {

@@ -34,7 +34,7 @@ from infoplane.solvers.base import make_starts
 from infoplane.solvers.job import Job, RunOptions
 from infoplane.storage.store import Store
 from infoplane.sweep import plan as plans
-from infoplane.sweep.engine import Engine, StoreLedger, completed, manifest_of
+from infoplane.sweep.engine import Engine, Ledger, completed, manifest_of
 from infoplane.sweep.plan import ParameterGrid, Plan
 
 GAMMAS = np.geomspace(0.1, 1.0, 64)
@@ -137,7 +137,7 @@ def chunk_seconds(client: object, chunks: int = 200) -> dict[str, float]:
                 began = time.perf_counter()
                 if stored:
                     with Store(Path(folder) / f"{name}.db", manifest_of(plan, grid), plan.support) as store:
-                        ledger = StoreLedger(store, plan, grid)
+                        ledger = Ledger(plan, grid, store)
                         done = completed(engine, plan, grid.problems, units, seconds=1e-9, begin=ledger.begin)
                         for number, chunk in done:
                             ledger.record(number, chunk)

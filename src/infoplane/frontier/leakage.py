@@ -175,7 +175,10 @@ def path_of(
         shown = ((W, relevance(W, fit.counts)) for W in encoders)
         return [PathRelease(W, eps, plane_point(fit, W).ixz, predicted_bound(found, confidence)) for W, found in shown]
 
-    cautious = steps(0.0, [*_partitions(fit), *([] if private is None else _coarser(private, fit.p_x))])
+    letters = int(np.count_nonzero(fit.p_x))
+    few = [k for k in PATH.fewer if k < letters <= PATH.merged]
+    partitions = map(merge_two(fit).encoder_at, few) if few else ()
+    cautious = steps(0.0, [*partitions, *([] if private is None else _coarser(private, fit.p_x))])
     bolder = [step for eps, W in releases for step in steps(eps, _coarser(W, fit.p_x))]
     path = [PathRelease(np.ones((1, fit.shape[0])), 0.0, 0.0, 0.0)]
     useful = [step for step in cautious if step.ixz > PATH.useful]
@@ -188,14 +191,6 @@ def path_of(
         kept = np.unique(np.linspace(1, len(path) - 1, PATH.steps).round().astype(int))
         path = [path[0], *(path[at] for at in kept)]
     return path
-
-
-def _partitions(fit: Joint) -> Iterator[Array]:
-    """Hard groups of letters that leak little: Merge-Two's, of few groups."""
-    letters = int(np.count_nonzero(fit.p_x))
-    if letters <= PATH.merged:
-        merges = merge_two(fit)
-        yield from (merges.encoder_at(k) for k in PATH.fewer if k < letters)
 
 
 def _coarser(W: Array, p_x: Array) -> Iterator[Array]:
@@ -364,8 +359,19 @@ def _columns(support: Support, caps: Sequence[float], whole: Budget, solving: fl
     private = private_encoder(support, MAX_BASES, whole.part(seconds=HIDING * whole.seconds))
     if private is not None:
         programme.add(posteriors(support, private))
-    order = sorted(set(caps), reverse=True)
-    _seed(programme, support, order, whole.part(seconds=solving * whole.seconds - whole.seconds_spent))
+    # Clusters of the default solver at the betas of the caps.
+    solvers = whole.part(seconds=solving * whole.seconds - whole.seconds_spent)
+    ran: list[float] = []
+    for eps in sorted(set(caps), reverse=True):
+        for _ in range(4):  # the beta of the programme moves little after that
+            if solvers.over:
+                return programme, private
+            beta = min(max(programme.at_leakage(eps).beta, 1.05), 1e6)  # below, nothing is hidden; above, all is
+            if any(1.0 / 1.2 < beta / other < 1.2 for other in ran):  # one run serves for both
+                break
+            job = Job(support, funnel(beta), np.ones((1, 1, len(support.p_x))), budget=solvers)
+            programme.add(posteriors(support, default_encoder(job, solvers.seconds_left, patience=0.0, starts=8)))
+            ran.append(beta)
     return programme, private
 
 
@@ -390,18 +396,3 @@ def _confident(joint: Joint, fit: Joint, test: Joint, cap: float, confidence: fl
         advice="tested for what it leaks, and not claimed to be optimal",
     )
     return ConfidentFunnel(solution, cap, confidence, tuple(path), chosen, fit, test)
-
-
-def _seed(programme: Programme, support: Support, caps: Sequence[float], budget: Budget) -> None:
-    """Clusters of the default solver at the betas of the caps, as columns, within a budget."""
-    ran: list[float] = []
-    for eps in caps:
-        for _ in range(4):  # the beta of the programme moves little after that
-            if budget.over:
-                return
-            beta = min(max(programme.at_leakage(eps).beta, 1.05), 1e6)  # below, nothing is hidden; above, all is
-            if any(1.0 / 1.2 < beta / other < 1.2 for other in ran):  # one run serves for both
-                break
-            job = Job(support, funnel(beta), np.ones((1, 1, len(support.p_x))), budget=budget)
-            programme.add(posteriors(support, default_encoder(job, budget.seconds_left, patience=0.0, starts=8)))
-            ran.append(beta)

@@ -195,7 +195,12 @@ def permutation_test(
     pairings = whole_number("pairings", pairings)
     table, W = filled(checked_counts(counts)), None
     if encoder is not None:
-        _refuse_own(encoder, counts)
+        made = getattr(encoder, "joint", None)
+        if isinstance(counts, Joint) and made == counts and made.counts is not None:
+            raise InvalidOptionError(
+                "the encoder was made from these records, and always shows information in them: test it on others, or test I(X;Y) "
+                "without it."
+            )
         W = check_encoder(Joint.from_counts(table), getattr(encoder, "encoder", encoder))
         if np.isin(W, (0.0, 1.0)).all():  # z takes the place of x: a smaller table
             table, W = (W @ table).astype(np.int64), None
@@ -215,11 +220,3 @@ def permutation_test(
     # Nats by which a pairing may be below the given one and still count as showing as much.
     as_much = int((np.array(found) >= given - 1e-12).sum())
     return PermutationTest((1 + as_much) / (1 + pairings), given, float(np.mean(found)), pairings, records)
-
-
-def _refuse_own(encoder: Any, counts: Any) -> None:
-    made = getattr(encoder, "joint", None)
-    if isinstance(made, Joint) and isinstance(counts, Joint) and made.counts is not None and made == counts:
-        raise InvalidOptionError(
-            "the encoder was made from these records, and always shows information in them: test it on others, or test I(X;Y) without it."
-        )

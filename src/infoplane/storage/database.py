@@ -91,18 +91,12 @@ def _check_header(path: Path) -> None:
         )
     page_size = struct.unpack(">H", header[16:18])[0]
     # With a log beside it, the file itself may lag behind; SQLite knows.
-    if not _log(path).exists() and size < _number(header, 28) * (65536 if page_size == 1 else page_size):
+    if not _beside(path, "-wal").exists() and size < _number(header, 28) * (65536 if page_size == 1 else page_size):
         raise StoreError(f"{path} is a store that was cut off; it was left as it is. Use a copy, or begin another.")
 
 
 def _number(header: bytes, at: int) -> int:
     return int(struct.unpack(">I", header[at : at + 4])[0])
-
-
-def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
-    found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
-    if found != set(CREATE.values()):
-        raise StoreError(f"{path} has other tables than a store of infoplane; it was left as it is.")
 
 
 # -- rows with their checksums -----------------------------------------------------------------------------------------
@@ -176,7 +170,9 @@ def _looked(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
                 closing(connect(path, "mode=ro&immutable=1" if resting else "mode=ro")) as connection,
             ):
                 connection.execute("BEGIN")
-                _check_tables(path, connection)
+                tables = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
+                if tables != set(CREATE.values()):
+                    raise StoreError(f"{path} has other tables than a store of infoplane; it was left as it is.")
                 found = look(connection)
         except StoreError:
             if not resting or _stamp(path) == before:
@@ -205,11 +201,7 @@ def _stamp(path: Path) -> tuple[int, int, int, bool]:
         found = path.stat()
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
-    return found.st_ino, found.st_size, found.st_mtime_ns, _log(path).exists()
-
-
-def _log(path: Path) -> Path:
-    return _beside(path, "-wal")
+    return found.st_ino, found.st_size, found.st_mtime_ns, _beside(path, "-wal").exists()
 
 
 def _beside(path: Path, ending: str) -> Path:

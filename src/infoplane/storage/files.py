@@ -250,6 +250,7 @@ COUNTS = {"n_row", "n_column", "n_value"}
 
 def joint_meta(joint: Joint) -> dict[str, Any]:
     """Shape and labels of a joint, as JSON values."""
+    made = joint.denoising
     return {
         "shape": joint.shape,
         "sparse": joint.is_sparse,
@@ -257,7 +258,7 @@ def joint_meta(joint: Joint) -> dict[str, Any]:
         "y_labels": _label(joint.y_labels),
         "x_names": list(joint.x_names),
         "y_names": list(joint.y_names),
-        **({} if joint.denoising is None else {"denoising": _denoising_meta(joint.denoising)}),
+        **({} if made is None else {"denoising": {**to_json(vars(made)), "curve": [list(one) for one in made.curve]}}),
     }
 
 
@@ -299,10 +300,6 @@ def _table(name: str, arrays: Mapping[str, Any], shape: tuple[int, ...], is_spar
         (arrays[f"{name}_value"], (arrays[f"{name}_row"], arrays[f"{name}_column"])), shape=shape
     )
     return cells.tocsr() if is_sparse else cells.toarray()
-
-
-def _denoising_meta(made: Denoising) -> dict[str, Any]:
-    return {**to_json(vars(made)), "curve": [list(candidate) for candidate in made.curve]}
 
 
 def _denoising(meta: Mapping[str, Any], letters: int) -> Denoising:

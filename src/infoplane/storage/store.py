@@ -175,9 +175,10 @@ class Store:
             best = [(one.key, one.run) for one in records if one.key in kept]
             lift = self.support.lift
             insert(self.connection, "encoders", [(*key, _bytes(lift(run.encoder))) for key, run in best])
-            insert(
-                self.connection, "traces", [_trace_row(key, run.trace) for key, run in best if run.trace is not None]
-            )
+            # A trace is kept column by column, compressed.
+            columns = [(key, run.trace.columns().T) for key, run in best if run.trace is not None]
+            traces = [(*key, one.shape[1], zlib.compress(_bytes(one))) for key, one in columns]
+            insert(self.connection, "traces", traces)
             proofs = [(one.key, one.run.multipliers) for one in records]
             rows = [(*key, _bytes(self.support.spread(lam))) for key, lam in proofs if lam is not None]
             insert(self.connection, "multipliers", rows)
@@ -204,11 +205,6 @@ def _run_row(one: RunRecord, chunk: int) -> tuple[Any, ...]:
 
 def _bytes(array: Array) -> bytes:
     return array.astype("<f8").tobytes()
-
-
-def _trace_row(key: Key, trace: Trace) -> tuple[Any, ...]:
-    """A trace is kept column by column, compressed."""
-    return (*key, len(trace), zlib.compress(_bytes(trace.columns().T)))
 
 
 def _records(found: Rows) -> list[RunRecord]:

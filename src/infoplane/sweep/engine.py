@@ -67,11 +67,6 @@ class Engine:
     pool: Executor
     workers: Callable[[], int]
 
-    @property
-    def is_here(self) -> bool:
-        """Whether its workers are threads of this process, which see its stop events."""
-        return isinstance(self.pool, ThreadPoolExecutor)
-
 
 @dataclass
 class Pace:
@@ -163,7 +158,7 @@ def completed(
         BUDGETS[budget_name].stop()
         for future in running:
             future.cancel()
-        if engine.is_here:
+        if isinstance(engine.pool, ThreadPoolExecutor):  # threads of this process, which see that they are to stop
             wait(running)
         del BUDGETS[budget_name]
 
@@ -205,7 +200,11 @@ def opened(executor: Executor | None, engine: str | None) -> Iterator[Engine]:
     if executor is not None:
         if not isinstance(executor, Executor):
             raise InvalidOptionError(f"executor must be a concurrent.futures.Executor, found {executor!r}.")
-        yield _of_executor(executor)
+        if type(executor).__module__.partition(".")[0] == "distributed":
+            yield _of_client(executor._client, executor)  # type: ignore[attr-defined]
+        else:
+            size = int(getattr(executor, "_max_workers", None) or cores())
+            yield Engine(executor, lambda: size)
     elif engine is None or (isinstance(engine, str) and engine == "threads"):
         with all_cores() as pool:
             yield Engine(pool, cores)
@@ -214,14 +213,6 @@ def opened(executor: Executor | None, engine: str | None) -> Iterator[Engine]:
             yield _of_client(client, client.get_executor(pure=False))
     else:
         raise InvalidOptionError(f"engine must be 'threads', 'dask' or 'dask:ADDRESS', found {engine!r}.")
-
-
-def _of_executor(executor: Executor) -> Engine:
-    """An executor of the caller's; one of Dask's is asked how many workers its client has."""
-    if type(executor).__module__.partition(".")[0] == "distributed":
-        return _of_client(executor._client, executor)  # type: ignore[attr-defined]
-    size = int(getattr(executor, "_max_workers", None) or cores())
-    return Engine(executor, lambda: size)
 
 
 def _of_client(client: Any, pool: Executor) -> Engine:
@@ -303,10 +294,13 @@ def manifest_of(plan: Plan, grid: ParameterGrid) -> Manifest:
 
 
 class Ledger:
-    """What is known of a sweep: counts and best runs, whatever the order in which runs end; and every run, the best with their traces."""
+    """What is known of a sweep: counts and best runs, whatever the order in which runs end; and every run, the best with their traces.
 
-    def __init__(self, plan: Plan, grid: ParameterGrid) -> None:
-        self.plan, self.grid = plan, grid
+    In an open `Store`, what is recorded survives whatever ends the process.
+    """
+
+    def __init__(self, plan: Plan, grid: ParameterGrid, store: Store | None = None) -> None:
+        self.plan, self.grid, self.store = plan, grid, store
         self.done: set[Key] = set()
         """The runs that were recorded, by this call or by an earlier one."""
         self.converged = 0
@@ -317,7 +311,9 @@ class Ledger:
         self._contenders: defaultdict[int, dict[int, list[RunRecord]]] = defaultdict(dict)
         """By index and solver."""
         self._solutions: defaultdict[int, dict[Key, Solution]] = defaultdict(dict)
-        """By index."""
+        """By index; in a store they are on the disk instead."""
+        if store is not None:
+            self.count(store.records)
 
     def count(self, records: Sequence[RunRecord]) -> None:
         """Take note of runs that are, or are about to be, written down."""
@@ -348,11 +344,16 @@ class Ledger:
 
     def begin(self, units: Sequence[Unit]) -> int:
         """A chunk goes to a worker; the number that it gets."""
-        return len(units)
+        return len(units) if self.store is None else self.store.begin(units, self.grid.values, self.grid.problems)
 
-    def record(self, _number: int, result: ChunkResult) -> None:
+    def record(self, number: int, result: ChunkResult) -> None:
         """The chunk's runs; when this returns, they are safe."""
         self.count(result.records)
+        indices = {one.index for one in result.records}
+        kept = {one.key for index in indices for one in self.contenders(index)}
+        if self.store is not None:
+            self.store.record(number, result.records, kept)
+            return
         for one in result.records:
             self._solutions[one.index][one.key] = finished(
                 self.plan.support,
@@ -363,14 +364,15 @@ class Ledger:
                 start=one.start,
                 cluster_cap=self.plan.cluster_caps[one.solver],
             )
-        for index in {one.index for one in result.records}:
-            kept = {one.key for one in self.contenders(index)}
+        for index in indices:
             for key, run in self._solutions[index].items():
                 if run.trace is not None and key not in kept:
                     self._solutions[index][key] = replace(run, trace=None)
 
     def frontier(self, complete: bool) -> Frontier:
         """All runs of the parameters that are finished; where bounds were asked for, each run has its parameter's."""
+        if self.store is not None:  # by the disk: Ctrl-C may have undone a chunk that was counted
+            return self.store.frontier(complete)
         # By the runs that are there: Ctrl-C may have come between the count of a run and its place among them.
         there = {index: len(runs) for index, runs in self._solutions.items()}
         done = [self._solutions[index] for index in finished_indices(self.plan, self.grid, there)]
@@ -378,27 +380,3 @@ class Ledger:
         runs = runs if self.plan.gap is None else best_bounded(runs, self.plan.gap)
         provenance = readable(manifest_of(self.plan, self.grid), self.grid.values)
         return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance)
-
-
-class StoreLedger(Ledger):
-    """The same in an open `Store`: what is recorded survives whatever ends the process."""
-
-    def __init__(self, store: Store, plan: Plan, grid: ParameterGrid) -> None:
-        super().__init__(plan, grid)
-        self.store = store
-        self.count(store.records)
-
-    def begin(self, units: Sequence[Unit]) -> int:
-        """As there; noted, so that `store_status` can say what is under way."""
-        return self.store.begin(units, self.grid.values, self.grid.problems)
-
-    def record(self, number: int, result: ChunkResult) -> None:
-        """The chunk's runs; once this returns, they are on the disk."""
-        self.count(result.records)
-        indices = {one.index for one in result.records}
-        kept = {one.key for index in indices for one in self.contenders(index)}
-        self.store.record(number, result.records, kept)
-
-    def frontier(self, complete: bool) -> Frontier:
-        """All runs of the parameters that are finished, by the disk: Ctrl-C may have undone a chunk that was counted."""
-        return self.store.frontier(complete)

@@ -42,7 +42,7 @@ from ..solvers.registry import SOLVERS, runner_and_prover
 from ..storage.files import path_of, problem_of
 from ..storage.store import Store, read_manifest
 from ..task_problem import TASK_GRID, TASKS, family_on
-from .engine import CHUNK_SECONDS, Engine, Ledger, StoreLedger, completed, finished_indices, manifest_of, opened
+from .engine import CHUNK_SECONDS, Engine, Ledger, completed, finished_indices, manifest_of, opened
 from .grid import default_grid
 from .plan import ChunkResult, ParameterGrid, Plan
 from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar, working
@@ -157,10 +157,8 @@ def sweep(
             warnings.warn(sentence, PenaltyWarning, stacklevel=2)
     with ExitStack() as stack:
         workers = stack.enter_context(opened(executor, engine))
-        ledger = Ledger(plan, grid)
-        if store is not None:
-            there = stack.enter_context(Store(store, manifest_of(plan, grid), plan.support))
-            ledger = StoreLedger(there, plan, grid)
+        kept = None if store is None else Store(store, manifest_of(plan, grid), plan.support)
+        ledger = Ledger(plan, grid, None if kept is None else stack.enter_context(kept))
         stack.enter_context(one_blas_thread())
         callback = stack.enter_context(bar(grid.total)) if progress is True else progress or None
         complete = True

@@ -99,9 +99,7 @@ class KnownCurve:
 
     def parameter(self, slope: float) -> float:
         """Gamma, or beta = -1/t; 0 or infinity where the slope is 0."""
-        if not self.hides_y:
-            return slope
-        return math.inf if slope == 0.0 else -1.0 / slope
+        return slope if not self.hides_y else math.inf if slope == 0.0 else -1.0 / slope
 
     def problem(self, slope: float) -> MarkovLagrangian:
         """The problem whose optimum has this slope."""
@@ -154,10 +152,14 @@ class KnownCurve:
         after = max(after, 1)
         return self.lines[after - 1], self.lines[after]
 
+    def _between(self, u: float) -> tuple[EncoderLine, EncoderLine, float]:
+        """The bracket of u, and how far on the way from its left to its right corner u lies."""
+        left, right = self.bracket(u)
+        return left, right, min(max((u - left.u) / (right.u - left.u), 0.0), 1.0)
+
     def height(self, u: float) -> float:
         """The largest w at I(X;Z) = u that time sharing between known encoders achieves."""
-        left, right = self.bracket(u)
-        share = min(max((u - left.u) / (right.u - left.u), 0.0), 1.0)
+        left, right, share = self._between(u)
         return (1.0 - share) * left.w + share * right.w
 
     def _values(self) -> tuple[Array, Array, Array]:
@@ -198,9 +200,8 @@ class KnownCurve:
 
     def guess(self, u: float) -> float:
         """The slope at u of the cubic through the corners on both sides with their own slopes (Hermite)."""
-        left, right = self.bracket(u)
+        _, _, s = self._between(u)
         low, high = self.slopes_around(u)
-        s = min(max((u - left.u) / (right.u - left.u), 0.0), 1.0)
         bent = high * (1.0 - s) * (1.0 - 3.0 * s) + low * s * (3.0 * s - 2.0) + 6.0 * self.chord(u) * s * (1.0 - s)
         inside = 0.02 * (high - low)  # away from the ends, of which the optimum is known
         return float(np.clip(bent, low + inside, high - inside))
@@ -297,18 +298,15 @@ class Search:
 
     def place(self, system: System, line: EncoderLine, proof: ProofOptions) -> Placement:
         """Narrow epsilon, and prove it if asked to; a proof that finds a better encoder narrows it again."""
-        curve = self.curve
+        curve, asked = self.curve, proof.certify is not False
         self.solves = 0
         self._narrow(system, line)
-        if proof.certify is not False:
-            while self.solves <= self.max_solves:
-                slope, _ = curve.nearest(line)
-                if slope == 0.0 or any(one.slope == slope for one in curve.proven):
-                    break
-                if not self._proven(slope, proof):
-                    break
-                self._narrow(system, line)
-        return self._placement(system, line, proven=proof.certify is not False or bool(curve.proven))
+        while asked and self.solves <= self.max_solves:
+            slope, _ = curve.nearest(line)
+            if slope == 0.0 or any(one.slope == slope for one in curve.proven) or not self._proven(slope, proof):
+                break
+            self._narrow(system, line)
+        return self._placement(system, line, proven=asked or bool(curve.proven))
 
     def _narrow(self, system: System, line: EncoderLine) -> None:
         """Solve slopes until both sides of epsilon meet."""

@@ -86,8 +86,7 @@ def evaluate(encoder: Any, data: Any, *, confidence: float = CONFIDENCE) -> Held
     Parameters
     ----------
     encoder
-        A `Solution`, or another result with an ``encoder``; a frame with a row per x and a column per z; hard labels, one z for each x, by
-        label; or an array (|Z|, |X|) in the order of the joint's x.
+        A `Solution`, or another result with an ``encoder``; or a system as `infoplane.efficiency` takes it, by its labels of x if any.
     data
         A `Joint` made of records; or, for a `Solution`, a frame of rows with the columns that it was made of, which are put into the same
         bins.
@@ -174,10 +173,12 @@ def _columns(encoder: Any, joint: Joint) -> tuple[Array, Any]:
 
 @dataclass(frozen=True, eq=False)
 class CrossFitted(Result):
-    """I(X;Z) and I(Y;Z) in the population of encoders made as a solution was, by cross-fitting; nats."""
+    """I(X;Z) and I(Y;Z) in the population of encoders made as a solution was, by cross-fitting; nats.
+
+    ``value`` of either is the mean of the parts' plug-ins, each of few records: `corrected` is the one to read.
+    """
 
     ixz: InformationInterval
-    """``value`` is the mean of the parts' plug-ins, each of few records: `corrected` is the one to read."""
     iyz: InformationInterval
     records: int
     parts: int

@@ -110,7 +110,7 @@ def systems_of(namings: Joint, named: bool, counts: bool = False, alone: str = "
         raise InvalidEncoderError("counts of namings must be whole numbers; found weights or probabilities.")
     tables = {alone: namings}
     if named:
-        names = dict.fromkeys(label[0] for label in namings.x_labels if isinstance(label, tuple))
+        names = dict.fromkeys(label[0] for label in namings.x_labels)  # type: ignore[index]
         tables = {text: _part(namings, name) for text, name in zip(_distinct(names), names, strict=True)}
     found = {}
     for name, table in tables.items():
@@ -139,13 +139,11 @@ def _distinct(names: Iterable[Hashable]) -> list[str]:
 
 def _part(whole: Joint, name: Hashable) -> Joint:
     """The namings of one system among all."""
-    rows = [at for at, label in enumerate(whole.x_labels) if isinstance(label, tuple) and label[0] == name]
-    items: list[Any] = [whole.x_labels[at] for at in rows]
-    several = len(whole.x_names) > 2
-    labels, names = [one[1:] if several else one[1] for one in items], whole.x_names[1:]
+    rows: dict[int, Any] = {at: label for at, label in enumerate(whole.x_labels) if label[0] == name}  # type: ignore[index]
+    labels = [label[1:] if len(whole.x_names) > 2 else label[1] for label in rows.values()]
     try:
-        held = whole.p_xy if whole.counts is None else whole.counts
-        return Joint.from_counts(held[rows], 0.0, labels, whole.y_labels, names, whole.y_names)
+        held = (whole.p_xy if whole.counts is None else whole.counts)[[*rows]]
+        return Joint.from_counts(held, 0.0, labels, whole.y_labels, whole.x_names[1:], whole.y_names)
     except InvalidJointError:
         raise InvalidEncoderError(f"system {name!r} has no naming: all its counts are 0.") from None
 

@@ -44,11 +44,8 @@ def gnid(joint: Joint, W: Any, V: Any, *, counts: bool = False, axes: Literal["z
     ----------
     joint
         p(x, y), of which p(x) counts here.
-    W, V
-        Systems as `infoplane.efficiency` takes them: arrays (|Z|, |X|) whose columns sum to 1; frames with a row per x; hard labels, in
-        order or by label; a `Solution`.
-    counts, axes
-        As in `infoplane.efficiency`: whether tables hold counts, and which axis of an array is which.
+    W, V, counts, axes
+        Systems as `infoplane.efficiency` takes them; whether tables hold counts, and which axis of an array is which.
 
     Examples
     --------
@@ -120,10 +117,8 @@ def capacity(
     ----------
     p_z_given_x
         One system: an encoder (|Z|, |X|) whose columns sum to 1, a frame with a row for each x, or hard labels.
-    counts
-        Whether the table holds counts of words per item.
-    axes
-        Of an array, which axis is which, as in `efficiency`; of one with counts it must be said.
+    counts, axes
+        As in `infoplane.efficiency`; of an array of counts ``axes`` must be said.
     tol
         Gap in nats at which to stop.
     max_iter
@@ -141,22 +136,20 @@ def capacity(
     read = read_system(p_z_given_x, None, counts, axes)
     W = read.encoder
     log_p = np.full(W.shape[1], -np.log(W.shape[1]))
-    here = _At(W, log_p)
-    steps = 1
+    here, steps = _At(W, log_p), 1
     while here.gap > tol and steps < max_iter:
         one = _At(W, here.step())
         two = _At(W, one.step())
         steps += 2
-        best = two
-        if two.gap > tol:
-            r, v = one.log_p - here.log_p, (two.log_p - one.log_p) - (one.log_p - here.log_p)
-            bent = float(np.sqrt((here.p * v * v).sum()))
-            length = float(np.sqrt((here.p * r * r).sum())) / bent if bent > 0.0 else 1.0
-            if length > 1.0:
-                ahead = _At(W, _normalised(here.log_p + 2.0 * length * r + length * length * v))
-                steps += 1
-                best = ahead if ahead.value >= two.value else two
-        here = best
+        r, v = one.log_p - here.log_p, (two.log_p - one.log_p) - (one.log_p - here.log_p)
+        bent = float(np.sqrt((here.p * v * v).sum()))
+        length = float(np.sqrt((here.p * r * r).sum())) / bent if bent > 0.0 else 1.0
+        far = here.log_p + 2.0 * length * r + length * length * v
+        here = two
+        if two.gap > tol and length > 1.0:
+            ahead = _At(W, _normalised(far))
+            steps += 1
+            here = ahead if ahead.value >= two.value else two
     rounding = 8.0 * np.finfo(float).eps * (W.shape[0] + W.shape[1]) * (1.0 + abs(here.most))
     gap = float(max(here.gap, 0.0) + rounding)
     return Capacity(float(here.value), gap, here.p, read.x_labels, steps, here.gap <= tol)
@@ -184,23 +177,22 @@ def capacity_prior(
     found = [capacity(system, counts=counts, axes=axes, tol=tol, max_iter=max_iter) for system in given]
     if not found:
         raise InvalidEncoderError("an average needs at least one system; found none.")
-    priors, labels, letters = [one.masses for one in found], found[0].x_labels, len(found[0].masses)
-    for number, prior in enumerate(priors):
-        if len(prior) != letters:
-            raise InvalidEncoderError(
-                f"all systems must name the same x; the first has {letters}, number {number} has {len(prior)}."
-            )
+    labels, letters, priors = found[0].x_labels, len(found[0].masses), []
     for number, one in enumerate(found):
+        if len(one.masses) != letters:
+            raise InvalidEncoderError(
+                f"all systems must name the same x; the first has {letters}, number {number} has {len(one.masses)}."
+            )
         if (one.x_labels is None) is not (labels is None):
             raise InvalidEncoderError(
                 f"either all systems have labels of x or none; found the first {'without' if labels is None else 'with'} them, and number "
                 f"{number} otherwise."
             )
-        if labels is not None and one.x_labels is not None:
-            try:
-                priors[number] = priors[number][aligned(one.x_labels, labels, "the first system")]
-            except InvalidJointError as error:
-                raise InvalidEncoderError(f"system number {number}: {error}") from None
+        try:
+            same = aligned(one.x_labels or (), labels or (), "the first system")
+        except InvalidJointError as error:
+            raise InvalidEncoderError(f"system number {number}: {error}") from None
+        priors.append(one.masses if labels is None else one.masses[same])
     return _series(np.mean(priors, axis=0), labels)
 
 

@@ -99,21 +99,18 @@ class ReleaseComparison:
         import pandas as pd
 
         kept, leakage = ("ixz_bits", "iyz_bits") if self.kept == "X" else ("iuz_bits", "isz_bits")
-        rows = []
-        for one in self.releases:
-            by = self.dominated_by(one)
-            rows.append(
-                {
-                    "name": one.name,
-                    kept: bits(one.utility),
-                    leakage: bits(one.leakage),
-                    "worst_lift_bits": bits(one.worst_lift),
-                    "smallest_group": one.smallest_group,
-                    "dominated": by is not None,
-                    "dominated_by": "" if by is None else by.name,
-                }
-            )
-        return pd.DataFrame(rows)
+        by = [self.dominated_by(one) for one in self.releases]
+        return pd.DataFrame(
+            {
+                "name": [one.name for one in self.releases],
+                kept: [bits(one.utility) for one in self.releases],
+                leakage: [bits(one.leakage) for one in self.releases],
+                "worst_lift_bits": [bits(one.worst_lift) for one in self.releases],
+                "smallest_group": [one.smallest_group for one in self.releases],
+                "dominated": [one is not None for one in by],
+                "dominated_by": ["" if one is None else one.name for one in by],
+            }
+        )
 
     def advice(self, max_leakage: float | None = None, max_lift: float | None = None) -> str:
         """Which release to take, and why: of those within the caps, in **nats**, that of most utility."""
@@ -273,7 +270,7 @@ def _level(joint: Joint, name: str, values: list[Any], at: int, step: Any) -> tu
     rank: dict[Any, int] = {value: at for at, value in enumerate(sorted(known))}
     mass = dict.fromkeys(rank.values(), 0.0)
     for value, p in zip(values, joint.p_x.tolist(), strict=True):
-        if value != MISSING:
+        if value in rank:
             mass[rank[value]] += p
     edges = quantile_edges(mass, k)
     groups = [value if value == MISSING else bisect_right(edges, rank[value]) for value in values]

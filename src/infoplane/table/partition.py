@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -123,12 +122,9 @@ class HardPartition(Result, EncoderView):
         labels = self.joint.x_labels
         if self.order != "given" or not all(isinstance(x, (Real, Bin)) or hasattr(x, "year") for x in labels):
             raise InvalidOptionError("edges need order='given' and x that are numbers, dates or bins.")
-        homes = self.encoder.argmax(axis=0)
-        between: list[Any] = []
-        for (low, high), (left, right) in zip(pairwise(labels), pairwise(homes.tolist()), strict=True):
-            if left != right:
-                between.append(high.low if isinstance(high, Bin) else shortest_edge(low, high))
-        return tuple(between)
+        ends = np.flatnonzero(np.diff(self.encoder.argmax(axis=0)))
+        pairs: list[Any] = [(labels[at], labels[at + 1]) for at in ends]
+        return tuple(high.low if isinstance(high, Bin) else shortest_edge(low, high) for low, high in pairs)
 
     def to_linkage(self) -> Array:
         """The clusters as leaves of a tree, joined by least loss of I(Y;Z), for SciPy's hierarchy functions: see `MergePath.to_linkage`."""
@@ -429,9 +425,7 @@ class PartitionCurve(Result):
         """A row for each k: clusters, iyz_bits, upper_bound_bits, ixz_bits, the share of I(X;Y) that is kept, and on_hull."""
         import pandas as pd
 
-        on_hull = np.zeros(len(self.clusters), dtype=bool)
-        on_hull[concave_hull(self.ixz.tolist(), self.iyz.tolist())] = True
-        information = self.joint.mutual_information
+        hull, information = concave_hull(self.ixz.tolist(), self.iyz.tolist()), self.joint.mutual_information
         return pd.DataFrame(
             {
                 "clusters": self.clusters,
@@ -439,7 +433,7 @@ class PartitionCurve(Result):
                 "upper_bound_bits": [bits(value) for value in self.upper_bound],
                 "ixz_bits": [bits(value) for value in self.ixz],
                 "share": self.iyz / information if information > 0.0 else np.ones(len(self.iyz)),
-                "on_hull": on_hull,
+                "on_hull": np.isin(np.arange(len(self.clusters)), hull),
             }
         )
 

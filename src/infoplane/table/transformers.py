@@ -270,15 +270,12 @@ class BottleneckEncoder(FrameTransformer):
         """The names of the columns that come out: the feature's, with the class or the group where there are several."""
         check_is_fitted(self)
         names = self._names_in(input_features)
+        shown = [f"_{label_text(self.classes_[y])}" for y in self._shown_classes]
         found: list[str] = []
         for feature in self.features_:
+            numbers = [f"_z{z}" for z in range(feature.width)] if self.output == "soft" else shown
             name = "*".join(names[at] for at in feature.columns)
-            if self.output == "cluster":
-                found.append(name)
-            elif self.output == "soft":
-                found += [f"{name}_z{z}" for z in range(feature.width)]
-            else:
-                found += [f"{name}_{label_text(self.classes_[y])}" for y in self._shown_classes]
+            found += [f"{name}{end}" for end in ([""] if self.output == "cluster" else numbers)]
         return np.array(found, dtype=object)
 
     @property

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.linalg import norm
 
 from ...checks import number, real_array
 from ...errors import InvalidOptionError
@@ -115,9 +116,8 @@ class BoundBlock:
             miss = self.map(None, w) - target
             return self.block.value(w) + 0.5 * float((c * miss * miss).sum()), self.slope(w) + self.back(c * miss)
 
-        with np.errstate(
-            all="ignore"
-        ):  # a point that is tried may lie outside of where F is finite; the one that is found may not
+        # A point that is tried may lie outside of where F is finite; the one that is found may not.
+        with np.errstate(all="ignore"):
             found = self._checked("argmin", minimise(objective, u, self.place), u.shape)
         self.gradient(found)
         return found
@@ -151,11 +151,10 @@ class BoundBlock:
             ahead, behind = (self.argmin(None, Lu + side, s, c, u) for side in (shift, -shift))
             above, below = h(ahead), h(behind)
             rounding = ROUNDING * (here[1] + above[1] + below[1])
-            steps = [(here[0] - there[0], _norm(w - u)) for there, w in ((above, ahead), (below, behind))]
+            steps = [(here[0] - there[0], float(norm(w - u))) for there, w in ((above, ahead), (below, behind))]
             # Where the argmin moves as far one way as the other, the slope shows more than that neither end is lower. The paths bend by
             # a share of their length, which h's curvature turns into a difference that is no slope.
-            across = _norm(ahead - behind)
-            bend = _norm(ahead + behind - 2.0 * u)
+            across, bend = float(norm(ahead - behind)), float(norm(ahead + behind - 2.0 * u))
             if bend < 0.1 * across:
                 curved = 2.0 * bend / across * abs(above[0] + below[0] - 2.0 * here[0])
                 steps.append((abs(above[0] - below[0]) - curved, across))
@@ -179,15 +178,10 @@ class BoundBlock:
         return array
 
 
-def _norm(w: Array) -> float:
-    return float(np.sqrt((w * w).sum()))
-
-
 Place = Literal["simplex"] | tuple[float, float] | None
 """Everywhere (None), the box of all u with low <= u <= high, or columns that are non-negative and sum to one."""
 
 Objective = Callable[[Array], tuple[float, Array]]
-
 
 MEMORY = 10
 """Values above whose largest a step may not go: the M of Birgin, Martinez, Raydan."""

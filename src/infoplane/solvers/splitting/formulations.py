@@ -104,9 +104,8 @@ class Formulation:
             return FACTORS.margin * 2.0 / alpha
         if self.theorem == 3:
             return FACTORS.funnel_factor
-        return (
-            min(FACTORS.margin * 2.0 / (2.0 - alpha), FACTORS.largest_factor) if alpha < 2.0 else FACTORS.largest_factor
-        )
+        largest = FACTORS.largest_factor
+        return min(FACTORS.margin * 2.0 / (2.0 - alpha), largest) if alpha < 2.0 else largest
 
 
 # Solver I.  p = p(z), q = W;  F = rho_z H(Z),  G = rho_zx H(Z|X) + rho_zy H(Z|Y) with p(z|y) = W K;  Ap = p, Bq = W p_x.

@@ -182,9 +182,8 @@ class SplittingIteration(Iteration):
         self.advice = options.advice
         self.found_by = formulation.name if options.formulation == "auto" else options.name
         P = support.P.copy()  # a read-only array is another type to numba, and would need other machine code
-        with np.errstate(
-            over="ignore"
-        ):  # letters of 5e-324: a run that leaves the range of numbers is said to have failed
+        # Letters of 5e-324: a run that leaves the range of numbers is said to have failed.
+        with np.errstate(over="ignore"):
             features = np.ascontiguousarray(M.T / support.p_x)
         scale = max(map(abs, problem.rho))
         kappa = formulation.automatic_factor(options.relaxation) if auto else 0.0
