@@ -148,8 +148,9 @@ class Rate(NamedTuple):
     r_squared: float
     """Share of the variance of log |L_k - L_end| that the straight line explains."""
     first: int
+    """First iteration of the tail that was fitted."""
     last: int
-    """First and last iteration of the tail that was fitted."""
+    """Its last one."""
 
 
 class Exponent(NamedTuple):
@@ -166,9 +167,11 @@ class Exponent(NamedTuple):
     theta: float
     """Slope of log |grad L_c| against log (L_c - L*); 1/2 goes with a linear rate, more with a sublinear one."""
     r_squared: float
+    """Share of the variance of log |grad L_c| that the straight line explains."""
     first: int
+    """First iteration of the tail that was fitted."""
     last: int
-    """As in `Rate`, the straight line being that of log |grad L_c|."""
+    """Its last one."""
 
 
 @dataclass(frozen=True, eq=False)
