@@ -277,7 +277,7 @@ def test_work_is_seen_to_go_on(run, monkeypatch, arguments, words):
         shown.append((title, lines))
         yield heard.append
 
-    module = "caps" if words == "solving and proving" else arguments[0]
+    module = {"solving and proving": "caps", "range of the grid": "frontier"}.get(words, "solve")
     monkeypatch.setattr(f"infoplane.cli.{module}.working", seen)
     assert run(*arguments).code == 0
     assert shown == [(words, True)]

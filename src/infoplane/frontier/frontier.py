@@ -55,7 +55,8 @@ class Frontier:
         provenance: Mapping[str, Any] | None = None,
     ) -> None:
         self.joint = joint
-        self.runs = tuple(runs)
+        # A list may change under our hands; any other sequence is read where it is.
+        self.runs: Sequence[Solution] = tuple(runs) if isinstance(runs, list) else runs
         self.complete = complete
         """False if the sweep was interrupted: only the parameters that were finished are here."""
         self.provenance: dict[str, Any] = dict(provenance or {})

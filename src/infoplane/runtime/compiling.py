@@ -194,11 +194,8 @@ def _make_ready(compiled: Any, folder: Path | None, arguments: tuple[Any, ...]) 
     if (mark is None or not is_made(mark)) and _told.acquire(blocking=False):
         logging.getLogger("infoplane").warning(COMPILING)
     alone = nullcontext() if mark is None else one_process(mark)
-    with (
-        alone,
-        collector_at_rest(),
-        suppress(OSError),
-    ):  # a disk that is full: what was compiled is there, if not on disk
+    # OSError: a disk that is full; what was compiled is there, if not on disk.
+    with alone, collector_at_rest(), suppress(OSError):
         compiled.compile(types)
     if folder is not None:
         with suppress(OSError):
