@@ -111,6 +111,15 @@ def test_what_is_refused(run, people, options, said):
     assert not (people / "out.csv").exists()
 
 
+def test_a_built_in_joint_or_an_unknown_ending_is_no_table_of_records(run):
+    options = ("--x", "risk_factors", "--hide", "outcome", "--max-leakage-bits", "0.01", "--out", "z.csv")
+    for name, said in (("heart", "infoplane datasets heart --out heart.csv"), ("people.dat", "found 'people.dat'")):
+        found = run("release", name, *options)
+        assert found.code == 3
+        assert "expected a table ending in .csv" in found.err
+        assert said in found.err
+
+
 def test_a_column_that_is_the_secret_is_warned_of_with_its_bits(run, people):
     done = run(
         "release",

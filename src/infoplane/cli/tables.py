@@ -41,17 +41,22 @@ WEIGHT = "\0count"
 def read_joint(source: Source) -> Joint:
     """The joint of a file."""
     place = located(source.name)
-    kinds = (*TEXTS, ".npy") if source.matrix else (*TEXTS, *TYPED)
-    if kind_of(place) not in (*kinds, *(() if source.matrix else (SQL,))):
-        what = "a matrix" if source.matrix else f"a built-in joint ({', '.join(datasets.names())}) or a table"
-        sql = "" if source.matrix else ", a table of a database (sqlite:///file.db?table)"
-        raise InvalidJointError(
-            f"JOINT must be {what} ending in {', '.join(kinds[:-1])} or {kinds[-1]}, a text also with .gz{sql}, or - for standard "
-            f"input; found {source.name!r}{did_you_mean(source.name, () if source.matrix else datasets.names())}."
-        )
+    what = "a matrix" if source.matrix else f"a built-in joint ({', '.join(datasets.names())}) or a table"
+    near = did_you_mean(source.name, () if source.matrix else datasets.names())
+    _check_kind(place, f"JOINT must be {what}", f"{source.name!r}{near}", source.matrix)
     if source.matrix:
         return _matrix(source, Path(source.name))
     return _table(source, place) if source.x or source.y else _wide(source, place)
+
+
+def _check_kind(place: Place, expected: str, found: str, matrix: bool = False) -> None:
+    """Refuse a file whose ending does not say how to read it."""
+    kinds, sql = (*TEXTS, ".npy") if matrix else (*TEXTS, *TYPED), () if matrix else (SQL,)
+    if kind_of(place) not in (*kinds, *sql):
+        raise InvalidJointError(
+            f"{expected} ending in {', '.join(kinds[:-1])} or {kinds[-1]}, a text also with .gz"
+            f"{', a table of a database (sqlite:///file.db?table)' if sql else ''}, or - for standard input; found {found}."
+        )
 
 
 def _refuse(source: Source, flags: tuple[str, ...], why: str) -> None:
@@ -228,6 +233,10 @@ def read_frame(name: str, needed: Sequence[str] = (), numbers: Sequence[str] = (
     ``numbers`` are read as such.
     """
     place = located(name)
+    built_in = (
+        f", which infoplane datasets {name} --out {name}.csv writes as a table" if name in datasets.names() else ""
+    )
+    _check_kind(place, "expected a table", f"{name!r}{built_in}")
     with readable(place):
         rows = TableRows(place)
         header = rows.header()
