@@ -23,18 +23,20 @@ from ..certificate.certify import no_certificate
 from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..formatting import did_you_mean
 from ..problem import MarkovLagrangian, family_of, has_posterior_form, posterior_form_below
-from .annealing import Annealing, RootTracking
+from .annealing import Annealing
 from .base import Solver
 from .constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .difference_of_convex import DifferenceOfConvex
 from .fixed_point import Accelerated, BlahutArimoto
 from .job import ProofOptions
 from .merging import Merging, Submodular
+from .multi_one import Multi1
 from .pooling import Pooling
 from .portfolio import Portfolio
 from .proofs import Columns, Envelope, Prover, TaskProof
+from .root_tracking import RootTracking
 from .splitting.solver import DouglasRachford, ThreeBlockADMM
-from .tasks import Multi1, TaskMap, TaskPortfolio
+from .tasks import TaskMap, TaskPortfolio
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
