@@ -295,3 +295,14 @@ def test_one_that_failed_leaves_the_work_to_the_next(tmp_path):
 def test_a_place_where_nothing_can_be_locked_is_no_reason_to_fail(tmp_path):
     with one_process(tmp_path / "nowhere" / "kernel.lock"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("platform", "found"),
+    [("win32", "local"), ("darwin", "home/Library/Caches"), ("linux", "xdg")],
+)
+def test_the_users_cache_is_where_the_system_has_it(platform, found, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.platform", platform)
+    for name, folder in (("LOCALAPPDATA", "local"), ("XDG_CACHE_HOME", "xdg"), ("HOME", "home")):
+        monkeypatch.setenv(name, str(tmp_path / folder))
+    assert compiling.user_cache() == tmp_path / found

@@ -70,14 +70,19 @@ def folder_for(sources: Path, base: str) -> Path | None:
     ``base`` is where the user wants machine code to be, "" if nothing was said.
     """
     name = f"infoplane-{sources.name}-{digest_of_sources(sources)}"
-    users = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    for place in [*([Path(base)] if base else []), sources / "__pycache__", users / "infoplane"]:
+    for place in [*([Path(base)] if base else []), sources / "__pycache__", user_cache() / "infoplane"]:
         with suppress(OSError):
             folder = place / name
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
             return folder
     return None
+
+
+def user_cache() -> Path:
+    """The folder that the system has for what programs can make again."""
+    usual = {"win32": os.environ.get("LOCALAPPDATA") or "~/AppData/Local", "darwin": "~/Library/Caches"}
+    return Path(usual.get(sys.platform, os.environ.get("XDG_CACHE_HOME") or "~/.cache")).expanduser()
 
 
 @contextmanager
