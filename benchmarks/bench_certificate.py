@@ -169,7 +169,7 @@ def proven(point: Point, joint: ip.Joint) -> dict[str, float]:
 
 def paper_point(name: str, gamma: float) -> dict[str, float]:
     """The paper's data: certified to 1e-8 nats, beside 16 random starts of Blahut-Arimoto."""
-    from infoplane.solvers.proofs import Envelope
+    from infoplane.solvers.envelope import Envelope
 
     joint, problem = ip.datasets.load(name), ip.bottleneck(gamma)
     began = time.process_time()

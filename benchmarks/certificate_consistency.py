@@ -23,7 +23,7 @@ from infoplane.frontier.transitions import critical_gamma
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.form import Mixture, dual_of
-from infoplane.solvers.proofs import Envelope
+from infoplane.solvers.envelope import Envelope
 from joints import KINDS, deterministic_encoders, random_joint
 
 SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 20, "ib-2": 20, "ib-1v": 20}

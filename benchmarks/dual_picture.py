@@ -19,7 +19,7 @@ from matplotlib.tri import Triangulation
 import infoplane as ip
 from infoplane.joint.joint import Support
 from infoplane.posterior.form import Mixture
-from infoplane.solvers.proofs import Envelope
+from infoplane.solvers.envelope import Envelope
 
 GAMMA = float(np.geomspace(0.1, 1.0, 16)[4])
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])

@@ -48,22 +48,25 @@ from .solution import Exponent, Rate, Residuals, Run, Solution, Status, Trace, f
 from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Progress, Solver
+from .solvers.columns import Columns
 from .solvers.constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .solvers.difference_of_convex import DifferenceOfConvex
+from .solvers.envelope import Envelope
 from .solvers.fixed_point import Accelerated, BlahutArimoto
 from .solvers.job import Iteration, Job, PlainIteration
 from .solvers.merging import Merging, Submodular
 from .solvers.multi_one import Multi1
 from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
-from .solvers.proofs import Columns, Envelope, TaskProof
 from .solvers.registry import SOLVERS, register
 from .solvers.root_tracking import RootTracking
 from .solvers.splitting.block import Block
 from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.solver import DouglasRachford, Standing, ThreeBlockADMM, iterates
 from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_threshold
-from .solvers.tasks import TaskMap, TaskPortfolio
+from .solvers.task_map import TaskMap
+from .solvers.task_portfolio import TaskPortfolio
+from .solvers.task_proof import TaskProof
 from .storage.archive import verify
 from .sweep.compare import compare
 from .sweep.progress import SweepProgress

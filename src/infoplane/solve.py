@@ -32,8 +32,8 @@ from .solvers.base import (
 )
 from .solvers.job import Job, ProofOptions, RunOptions, Seed, takes
 from .solvers.portfolio import LEAST, PATIENCE, SHARE
-from .solvers.proofs import Prover
 from .solvers.registry import runner_and_prover
+from .solvers.shared.prover import Prover
 
 if TYPE_CHECKING:
     from .joint.joint import Joint

@@ -96,7 +96,7 @@ class TaskLagrangian(MarkovLagrangian):
 
         L(W') is its tangent at W plus gamma (D - D_z) - keep (D_u - D_z) + hide (D_s - D_z), in the letters of `MarkovLagrangian.width`,
         and 0 <= D_z <= D_u, D_s <= D. By the chain rule D_s - D_z <= eta (D - D_z), eta the contraction coefficient of p(s|x), so that
-        gamma + hide eta will do as well (`solvers/tasks.py`).
+        gamma + hide eta will do as well (`solvers/task_map.py`).
         """
         return self.price + self.hide
 

@@ -29,7 +29,7 @@ from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior import form
 from infoplane.posterior.form import Mixture, dobrushin, dual_of
 from infoplane.runtime.budget import Limits
-from infoplane.solvers.proofs import Envelope
+from infoplane.solvers.envelope import Envelope
 from strategies import chains, joints
 
 
@@ -135,7 +135,7 @@ def test_an_encoder_stopped_early_is_not_certified_and_its_gap_is_true():
 
 
 def certified(joint, problem, tol):
-    from infoplane.solvers.proofs import Envelope
+    from infoplane.solvers.envelope import Envelope
 
     return ip.solve(joint, problem, Envelope(tol=tol))
 

@@ -20,8 +20,8 @@ from infoplane.information import plane_point
 from infoplane.joint.joint import Support
 from infoplane.posterior.merge_path import merge_two
 from infoplane.runtime.budget import Budget
+from infoplane.solvers.columns import Columns
 from infoplane.solvers.portfolio import default_encoder
-from infoplane.solvers.proofs import Columns
 from strategies import joints
 
 BIT = np.log(2.0)

@@ -8,7 +8,7 @@ from infoplane.joint.joint import Support
 from infoplane.posterior import programme
 from infoplane.posterior import programme as module
 from infoplane.posterior.programme import RULES, Programme, encoder_of, linear_programme, repaired
-from infoplane.solvers.proofs import Columns
+from infoplane.solvers.columns import Columns
 
 
 def test_highs_giving_up_leaves_the_best_mixture_so_far(monkeypatch):

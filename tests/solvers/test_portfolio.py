@@ -11,8 +11,9 @@ from batches import job_of
 from infoplane.joint.joint import Support
 from infoplane.solvers import base
 from infoplane.solvers.base import advanced
+from infoplane.solvers.columns import Columns
+from infoplane.solvers.envelope import Envelope
 from infoplane.solvers.portfolio import STAGES, Candidates, Portfolio, default_encoder
-from infoplane.solvers.proofs import Columns, Envelope
 
 HEART = ip.datasets.heart()
 

@@ -33,7 +33,7 @@ from ..solution import Residuals, Run, Status, finished, proven
 from ..solvers.base import make_starts, seed_sequence
 from ..solvers.job import Job
 from ..solvers.shared.resizing import merged
-from ..solvers.tasks import TaskPortfolio
+from ..solvers.task_portfolio import TaskPortfolio
 from ..task_problem import TaskLagrangian
 
 

@@ -29,8 +29,8 @@ from ..posterior.form import Mixture, climb, cover, posterior
 from ..problem import bottleneck
 from ..runtime.budget import Limits
 from ..solution import Run, Status
+from ..solvers.envelope import Envelope
 from ..solvers.job import Job
-from ..solvers.proofs import Envelope
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint

@@ -17,7 +17,7 @@ import numpy as np
 from ..information import Array, entr
 from ..posterior.task_form import TINY
 from .job import Job, PlainIteration
-from .tasks import ServesTasks, alive, form_of
+from .task_map import ServesTasks, alive, form_of
 
 PENALTY_FACTOR = 1.6
 """Of a row's curvature: above sqrt(2), from which on every iteration provably lowers L_c at relaxation 1."""

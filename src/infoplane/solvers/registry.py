@@ -25,18 +25,22 @@ from ..formatting import did_you_mean
 from ..problem import MarkovLagrangian, family_of, has_posterior_form, posterior_form_below
 from .annealing import Annealing
 from .base import Solver
+from .columns import Columns
 from .constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .difference_of_convex import DifferenceOfConvex
+from .envelope import Envelope
 from .fixed_point import Accelerated, BlahutArimoto
 from .job import ProofOptions
 from .merging import Merging, Submodular
 from .multi_one import Multi1
 from .pooling import Pooling
 from .portfolio import Portfolio
-from .proofs import Columns, Envelope, Prover, TaskProof
 from .root_tracking import RootTracking
+from .shared.prover import Prover
 from .splitting.solver import DouglasRachford, ThreeBlockADMM
-from .tasks import TaskMap, TaskPortfolio
+from .task_map import TaskMap
+from .task_portfolio import TaskPortfolio
+from .task_proof import TaskProof
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver

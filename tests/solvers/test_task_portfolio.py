@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.certificate.tasks.boxes import BoxSearch
-from infoplane.solvers import tasks as task_solvers
+from infoplane.solvers import task_portfolio
 from made_up import made_tasks, told
 
 TASK_SOLVERS = [name for name, solver in ip.SOLVERS.items() if solver.serves_tasks]
@@ -55,5 +55,5 @@ def test_boxes_show_what_a_race_of_starts_lacks(monkeypatch):
     problem = ip.task_funnel(2.09)
     bound = ip.solve(tasks, problem, certify=True, rng=0).lower_bound
     assert ip.solve(tasks, problem, rng=0).loss <= bound + 1e-6
-    monkeypatch.setattr(task_solvers, "search_boxes", lambda *_: BoxSearch(0.0, 0, 0))
+    monkeypatch.setattr(task_portfolio, "search_boxes", lambda *_: BoxSearch(0.0, 0, 0))
     assert ip.solve(tasks, problem, rng=0).loss > bound + 1e-6
