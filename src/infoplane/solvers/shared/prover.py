@@ -1,4 +1,4 @@
-"""What the solvers that prove their answer have in common: a run comes with a lower bound of every encoder's loss, and needs no random start.
+"""What the solvers that prove their answer have in common: a lower bound of every encoder's loss comes with it; no start is random.
 
 A bound is of all encoders: with a cap on |Z| below the optimum's, the answer is the best found with so many, and the gap says what the cap
 costs.
