@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.bottleneck import Partition, assured
+from infoplane.certificate.bottleneck import OpenBoxes, assured
 from infoplane.frontier.transitions import critical_gamma
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
@@ -43,10 +43,10 @@ def perturbed(joint: ip.Joint, problem: ip.MarkovLagrangian, W: np.ndarray, rng:
     bounds = []
     for size in (1e-8, 1e-5, 1e-3, 1e-1, 10.0):
         noisy = lam + size * rng.normal(size=lam.size)
-        partition = Partition(support.T)
-        partition.grow(501)
-        search(dual_of(support, gamma, noisy), partition.boxes, -0.5 * TOL, 500)
-        bounds.append(assured(support, problem, noisy, partition.least))
+        open_boxes = OpenBoxes(support.T)
+        open_boxes.grow(501)
+        search(dual_of(support, gamma, noisy), open_boxes.boxes, -0.5 * TOL, 500)
+        bounds.append(assured(support, problem, noisy, open_boxes.least))
     return bounds
 
 

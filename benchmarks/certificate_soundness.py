@@ -15,7 +15,7 @@ import sys
 
 import numpy as np
 
-from infoplane.certificate.bottleneck import Partition
+from infoplane.certificate.bottleneck import OpenBoxes
 from infoplane.information import Array, entr
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import OPEN, search
@@ -41,15 +41,15 @@ def lost(support: Support, gamma: float, lam: Array, target: float, q: Array, va
     """How many of the q below the target were looked for in the open boxes, and how many are in none that allows for them."""
     below = values < target - ROUNDING
     u, values = q[below] @ support.T.T, values[below]
-    partition, dual = Partition(support.T), dual_of(support, gamma, lam)
+    open_boxes, dual = OpenBoxes(support.T), dual_of(support, gamma, lam)
     seen = missed = 0
     for cuts in (0, 1, 4, 20, 100):
-        partition.grow(cuts + 1)
-        search(dual, partition.boxes, target, cuts)
+        open_boxes.grow(cuts + 1)
+        search(dual, open_boxes.boxes, target, cuts)
         held = np.zeros(len(u), dtype=bool)
-        for k in partition.boxes.heap[: partition.boxes.counts[OPEN]]:
-            inside = ((partition.boxes.low[k] <= u + 1e-14) & (u <= partition.boxes.high[k] + 1e-14)).all(axis=1)
-            held |= inside & (values >= partition.boxes.bounds[k] - ROUNDING)
+        for k in open_boxes.boxes.heap[: open_boxes.boxes.counts[OPEN]]:
+            inside = ((open_boxes.boxes.low[k] <= u + 1e-14) & (u <= open_boxes.boxes.high[k] + 1e-14)).all(axis=1)
+            held |= inside & (values >= open_boxes.boxes.bounds[k] - ROUNDING)
         seen += len(u)
         missed += int((~held).sum())
     return seen, missed

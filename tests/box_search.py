@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from infoplane.certificate.bottleneck import Partition
+from infoplane.certificate.bottleneck import OpenBoxes
 from infoplane.information import entr
 from infoplane.kernels.bottleneck_proof.envelope import OPEN
 from infoplane.posterior.form import climb, posterior
@@ -35,7 +35,7 @@ def watched(search, given, T, target, found, u):
     """Search with what is given, a few cuts at a time: what is proven only rises, and no posterior below the target, Tq = u, leaves the
     open boxes; how many were looked at.
     """
-    partition, least, looked_at = Partition(T), -np.inf, 0
+    partition, least, looked_at = OpenBoxes(T), -np.inf, 0
     for cuts in (0, 1, 3, 10, 40):
         partition.grow(cuts + 1)
         search(*given, partition.boxes, target, cuts)

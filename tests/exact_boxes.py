@@ -7,7 +7,7 @@ import pytest
 import infoplane as ip
 from compiled import compiled
 from infoplane.joint.joint import Support
-from infoplane.kernels.bottleneck_proof.cell_bound import prepare, room
+from infoplane.kernels.bottleneck_proof.cell_bound import prepare, workspace
 from infoplane.posterior.form import dual_of
 
 prepare = compiled(prepare)
@@ -72,7 +72,7 @@ def case(joint, size, rng):
     q = rng.dirichlet(np.full(n_x, 10.0 ** rng.uniform(-1, 1)))
     q[rng.random(n_x) < 0.3] = 0.0
     q = q / q.sum() if q.sum() > 0.0 else np.full(n_x, 1.0 / n_x)
-    work = room(support.T)
+    work = workspace(support.T)
     work.low[:], work.high[:] = box_around(support.T @ q, size, rng)
     work.v[:n_y] = rng.normal(size=n_y) * 10.0 ** rng.uniform(-2, 2) * (rng.random(n_y) < 0.7)
     work.v[n_y:] = np.clip(rng.uniform(-0.5, 1.5, size=n_y), 0.0, 1.0)

@@ -14,7 +14,7 @@ import verify
 from box_search import values
 from infoplane.certificate import bottleneck as bottleneck_proof
 from infoplane.certificate.bottleneck import (
-    Partition,
+    OpenBoxes,
     Proof,
     assured,
     coarsened_bound,
@@ -40,10 +40,10 @@ def dense(joint):
 def weighed(joint, gamma, lam, cuts, target=0.0):
     """The boxes after so many cuts for a lambda, and the proven least value of f(q) - lambda.q."""
     support = Support(joint)
-    partition = Partition(support.T)
-    partition.grow(cuts + 1)
-    search(dual_of(support, gamma, lam), partition.boxes, target, cuts)
-    return support, partition
+    open_boxes = OpenBoxes(support.T)
+    open_boxes.grow(cuts + 1)
+    search(dual_of(support, gamma, lam), open_boxes.boxes, target, cuts)
+    return support, open_boxes
 
 
 # -- safety in floating point (boxes: tests/kernels/bottleneck_proof) -----------------------------------------------------
@@ -78,8 +78,8 @@ def test_any_lambda_gives_a_bound_that_holds(chain, gamma, seed, size):
     rng = np.random.default_rng(seed)
     lam = Mixture.of(support, W[:, support.x]).multipliers(support, gamma)
     lam += 10.0**size * rng.normal(size=lam.size)
-    _, partition = weighed(joint, gamma, lam, int(rng.integers(0, 60)), target=np.inf)
-    bound = assured(support, problem, lam, partition.least)
+    _, open_boxes = weighed(joint, gamma, lam, int(rng.integers(0, 60)), target=np.inf)
+    bound = assured(support, problem, lam, open_boxes.least)
     assert bound <= verify.lagrangian(dense(joint), W, problem.rho) + 1e-12
     n_x = joint.shape[0]
     for encoder in (np.eye(n_x), np.ones((1, n_x)), rng.dirichlet(np.ones(3), size=n_x).T):
@@ -230,7 +230,7 @@ def test_the_bound_only_rises_and_always_holds():
     proof = Proof(support, problem, Mixture.of(support, np.full((1, 16), 1.0)), 1e-7, Limits().budget())
     bounds = [proof.lower_bound, *(proof.lower_bound for _ in proof.pieces()), proof.lower_bound]
     assert proof.complete
-    assert proof.partition.left == 0
+    assert proof.open_boxes.left == 0
     assert (np.diff(bounds) >= 0.0).all()
     loss = problem.value(joint, proof.mixture.encoder(support, 0.05))
     assert bounds[-1] <= loss <= bounds[-1] + 1e-7
@@ -296,7 +296,7 @@ def test_a_proof_with_a_disputed_cell_is_not_certified_and_says_so(monkeypatch):
     joint, problem = ip.datasets.heart(), ip.bottleneck(0.1)
     best = certified(joint, problem, 1e-7)
     assert ip.certify(joint, problem, best.encoder).certified
-    monkeypatch.setattr(Partition, "disputed", 2)
+    monkeypatch.setattr(OpenBoxes, "disputed", 2)
     found = ip.certify(joint, problem, best.encoder)
     assert not found.certified
     assert found.limit == "2 claims of the search that a second computation did not confirm"
@@ -442,7 +442,7 @@ def test_very_many_letters_are_bounded_without_a_single_box():
     prove(proof)
     assert not proof.complete
     assert 0 < proof.budget.cells_spent <= 4_000
-    assert proof.partition.cuts == 0
+    assert proof.open_boxes.cuts == 0
     loss = problem.value(support.joint, proof.mixture.encoder(support, 0.3))
     assert contraction_bound(support, problem) <= proof.lower_bound < loss
 

@@ -9,7 +9,7 @@ import funnel_twin as twin
 import infoplane as ip
 from infoplane.certificate import challenge
 from infoplane.certificate.funnel import generation
-from infoplane.certificate.funnel.generation import Pricing
+from infoplane.certificate.funnel.generation import FreeSearch
 from infoplane.certificate.tasks import boxes, columns, private
 from infoplane.certificate.tasks.boxes import Asked
 from infoplane.joint.joint import Support
@@ -34,7 +34,7 @@ def test_it_is_never_above_its_beginnings_and_as_low_as_many_descents(seed):
 
 @pytest.mark.parametrize("wrong", ["least", "mistakes"])
 def test_a_proof_that_contradicts_itself_certifies_nothing(wrong, monkeypatch):
-    class Liar(Pricing):
+    class Liar(FreeSearch):
         """Claims that g >= 0.01, or has made a claim that did not hold."""
 
         def least(self):
@@ -44,7 +44,7 @@ def test_a_proof_that_contradicts_itself_certifies_nothing(wrong, monkeypatch):
         def mistakes(self):
             return 1 if wrong == "mistakes" else 0
 
-    monkeypatch.setattr(generation, "Pricing", Liar)
+    monkeypatch.setattr(generation, "FreeSearch", Liar)
     joint, problem = ip.datasets.heart(), ip.funnel(3.5)
     with pytest.warns(ip.ContradictionWarning, match="contradicts itself"):
         found = ip.solve(joint, problem, "columns")

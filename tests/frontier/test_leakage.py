@@ -249,7 +249,7 @@ def test_ctrl_c_returns_what_there_is_for_every_cap(where, monkeypatch):
     if where == "solver":
         monkeypatch.setattr(leakage, "default_encoder", pressed(leakage.default_encoder))
     else:
-        monkeypatch.setattr(generation.Pricing, "advance", pressed(generation.Pricing.advance))
+        monkeypatch.setattr(generation.FreeSearch, "advance", pressed(generation.FreeSearch.advance))
     for cap, found in zip(caps, funnel_curve(joint, caps), strict=True):
         assert found.iyz <= cap
         assert path.ixz[path.iyz <= cap].max() - 1e-9 <= found.ixz <= found.upper_bound

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 import infoplane as ip
-from infoplane.certificate.funnel.allowed import CappedPricing
+from infoplane.certificate.funnel.allowed import CappedSearch
 
 BIT = math.log(2.0)
 
@@ -125,7 +125,7 @@ def test_a_search_that_is_cut_short_keeps_its_caps_and_has_a_bound():
 
 
 def test_a_claim_that_a_local_search_contradicts_certifies_nothing(monkeypatch):
-    monkeypatch.setattr(CappedPricing, "least", lambda _search: 0.01)
+    monkeypatch.setattr(CappedSearch, "least", lambda _search: 0.01)
     with pytest.warns(ip.ContradictionWarning, match="contradicts itself"):
         release = ip.release_mechanism(ip.datasets.heart(), max_lift=0.2 * BIT, rng=0)
     assert not release.certified

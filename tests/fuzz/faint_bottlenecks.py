@@ -11,7 +11,7 @@ import numpy as np
 import infoplane as ip
 import verify
 from box_search import posteriors, values
-from infoplane.certificate.bottleneck import Partition
+from infoplane.certificate.bottleneck import OpenBoxes
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.form import Mixture, dual_of
@@ -81,14 +81,16 @@ def just_above(joint, gamma, rng):
     lam = mixture.multipliers(support, gamma) + 10.0 ** rng.uniform(-6, 0) * rng.normal(size=len(support.p_x))
     lowest = float(values(support, gamma, lam, posteriors(support, gamma, lam, rng, 20)).min())
     target = lowest + 10.0 ** rng.uniform(-10, -3) * (1.0 + abs(lowest))
-    partition = Partition(support.T)
-    partition.grow(2_001)
-    search(dual_of(support, gamma, lam), partition.boxes, target, 2_000)
-    if partition.disputed:
-        raise Broken(f"gamma = {gamma!r}: {partition.disputed} disputes; lambda {lam.tolist()!r}, table {joint.p_xy!r}")
-    if partition.least > lowest + ROUNDING * (1.0 + float(np.abs(lam).max())):
-        above = partition.least - lowest
+    open_boxes = OpenBoxes(support.T)
+    open_boxes.grow(2_001)
+    search(dual_of(support, gamma, lam), open_boxes.boxes, target, 2_000)
+    if open_boxes.disputed:
+        raise Broken(
+            f"gamma = {gamma!r}: {open_boxes.disputed} disputes; lambda {lam.tolist()!r}, table {joint.p_xy!r}"
+        )
+    if open_boxes.least > lowest + ROUNDING * (1.0 + float(np.abs(lam).max())):
+        above = open_boxes.least - lowest
         raise Broken(
             f"gamma = {gamma!r}: proven {above:.3g} above a posterior; lambda {lam.tolist()!r}, table {joint.p_xy!r}"
         )
-    return "open" if partition.left else "closed below"
+    return "open" if open_boxes.left else "closed below"

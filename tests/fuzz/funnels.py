@@ -12,7 +12,7 @@ import numpy as np
 import funnel_twin as twin
 import infoplane as ip
 from infoplane.certificate.challenge import challenge
-from infoplane.certificate.funnel.generation import Pricing
+from infoplane.certificate.funnel.generation import FreeSearch
 from infoplane.kernels.funnel_proof.search import LOST, WAITING
 from infoplane.posterior import programme as channels
 
@@ -83,7 +83,7 @@ def of_a_search(rng):
         depth = float(10.0 ** rng.uniform(-6, -1))
         lam = lam + twin.values(T, lam, beta, Q).min() + depth
         lowest = twin.values(T, lam, beta, Q).min()
-        search = Pricing(channel, lam, beta, float(-depth * (1.0 + rng.choice([-1e-1, -1e-3, -1e-6, 1e-6, 1e-2]))))
+        search = FreeSearch(channel, lam, beta, float(-depth * (1.0 + rng.choice([-1e-1, -1e-3, -1e-6, 1e-6, 1e-2]))))
         floor = float(search.search.number[1])
         below = twin.folded(channel, Q[:, twin.values(T, lam, beta, Q) < floor - 1e-9])
         free = [np.linalg.matrix_rank(channel.T[q > 0.0]) == (q > 0.0).sum() for q in below.T]

@@ -3,7 +3,7 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel.generation import Pricing
+from infoplane.certificate.funnel.generation import FreeSearch
 from infoplane.joint.joint import Support
 from infoplane.posterior import programme
 from infoplane.posterior import programme as module
@@ -43,7 +43,7 @@ def test_perturbed_duals_never_prove_more_than_is_true():
     rng = np.random.default_rng(1)
     for size in (0.0, 1e-8, 1e-4, 1e-2, 1.0):
         spoilt = lam + size * rng.standard_normal(3)
-        search = Pricing(programme.channel, spoilt, beta, -1e-6)
+        search = FreeSearch(programme.channel, spoilt, beta, -1e-6)
         while search.advance(1000):
             pass
         assert spoilt @ support.p_x + search.least() + constant <= optimum + 1e-12

@@ -74,7 +74,7 @@ def contraction_bound(support: Support, problem: MarkovLagrangian) -> float:
     return -problem.rho_zy * (1.0 - gamma / eta) * (information + rounding) - off
 
 
-class Partition:
+class OpenBoxes:
     """Boxes that hold every Tq whose value may lie below a target, for one lambda; arrays grow as boxes are cut."""
 
     def __init__(self, T: Array) -> None:
@@ -189,7 +189,7 @@ class Proof:
         """With letters of equal p(y|x) merged: what the work is done on."""
         self.gamma = gamma_of(problem)
         self.tol = max(tol / problem.rho_zy, RULES.finest)
-        self.partition = Partition(support.T)
+        self.open_boxes = OpenBoxes(support.T)
         self.lower_bound = contraction_bound(support, problem)
         self.multipliers: Array | None = None
         """What branch and bound has proven its best bound with, in the problem's scale."""
@@ -284,34 +284,34 @@ class Proof:
 
     def _branch(self, lam: Array, target: float) -> Generator[None, None, Array | None]:
         """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
-        partition = self.partition = Partition(self.support.T)
+        open_boxes = self.open_boxes = OpenBoxes(self.support.T)
         dual = dual_of(self.support, self.gamma, lam)
         most = max(2, RULES.piece // (self.support.T.size + 200))
         whole = self.letters.spread(lam, self.gamma)
         cuts = 0
         while True:
-            partition.grow(cuts + 1)
-            before = partition.cuts
-            kernel.search(dual, partition.boxes, target, cuts)
-            self.budget.cells_spent += partition.cuts - before
-            if partition.disputed:
+            open_boxes.grow(cuts + 1)
+            before = open_boxes.cuts
+            kernel.search(dual, open_boxes.boxes, target, cuts)
+            self.budget.cells_spent += open_boxes.cuts - before
+            if open_boxes.disputed:
                 self._retract(
-                    f"{counted(partition.disputed, 'claim')} of the search that a second computation did not confirm"
+                    f"{counted(open_boxes.disputed, 'claim')} of the search that a second computation did not confirm"
                 )
                 return None
-            least = partition.least - self.letters.rounding(self.gamma)
+            least = open_boxes.least - self.letters.rounding(self.gamma)
             bound = assured(self.whole, self.problem, whole, least)
             if bound > self.directly:
                 self.directly, self.multipliers = bound, self.problem.rho_zy * whole
                 self.claim = whole, least
             self.lower_bound = max(self.lower_bound, bound)
-            if partition.met < target / 2.0:
-                peaks, heights = climb(self.support, self.gamma, lam, partition.boxes.lowest[None].copy())
+            if open_boxes.met < target / 2.0:
+                peaks, heights = climb(self.support, self.gamma, lam, open_boxes.boxes.lowest[None].copy())
                 if heights[0] > -target / 4.0:
                     return np.asarray(peaks[0])
             self.budget.tell()
             yield
-            if not partition.left:
+            if not open_boxes.left:
                 break
             if self.spent:
                 return None

@@ -138,7 +138,7 @@ def _bottleneck(
         proof.violation = posterior(support, proof.gamma, lam, peaks[heights.argmax()])
     prove(proof)
     proof.challenge(W, loss)
-    left = 0 if proof.complete else proof.partition.left
+    left = 0 if proof.complete else proof.open_boxes.left
     return Proven(proof.lower_bound, proof.multipliers, left, proof.violation, proof.limit)
 
 
@@ -167,7 +167,7 @@ def _funnel(
 
 
 def _task(support: Support, problem: MarkovLagrangian, W: Array, loss: float, tol: float, budget: Budget) -> Proven:
-    """gamma I(X;Z) - keep I(U;Z) + hide I(S;Z): at gamma = 0 columns, priced on edges where they are exact, else by boxes.
+    """gamma I(X;Z) - keep I(U;Z) + hide I(S;Z): at gamma = 0 columns, searched for on edges where they are exact, else by boxes.
 
     At gamma > 0 the bound is that of the encoder's own multipliers, which is tight if it is optimal; where it is not, the posterior shows
     it.

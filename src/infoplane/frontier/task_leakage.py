@@ -1,6 +1,6 @@
 """The most that may be kept within a cap on what is told of the secret: the largest I(U;Z) with I(S;Z) <= r, with a bound that proves it.
 
-One row, sum_z p(z) D(T_s q_z || p_s) <= r, joins the linear programme over posteriors; its dual value is the hide of the Lagrangian that
+One row, sum_z p(z) D(T_s q_z || p_s) <= r, joins the linear programme over posteriors; its multiplier is the hide of the Lagrangian that
 proves the bound, I(U;Z) <= hide r - (lower bound of hide I(S;Z) - I(U;Z)). The frontier rises like a square root from r = 0: caps are
 swept, not weights.
 """

@@ -192,7 +192,7 @@ def unite(c: Clusters, a: float, b: float, count: int, place: int) -> None:
 
 @entry
 def open_rows(c: Clusters, a: float, b: float, first: int, last: int) -> None:
-    """Price the rows first, ..., last - 1 of the singletons."""
+    """Weigh the rows first, ..., last - 1 of the singletons."""
     for place in range(first, last):
         scan_row(c, a, b, len(c.p_z), place, False)
 

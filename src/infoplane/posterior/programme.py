@@ -2,7 +2,7 @@
 
     minimise  sum_k p_k (H(q_k) - beta H(Tq_k))    subject to  sum_k p_k q_k = p_x,  p >= 0
 
-(beta given), or, with a cap on the leakage, sum_k p_k H(q_k) subject to sum_k p_k H(Tq_k) >= H(Y) - eps as well, whose dual value is then
+(beta given), or, with a cap on the leakage, sum_k p_k H(q_k) subject to sum_k p_k H(Tq_k) >= H(Y) - eps as well, whose multiplier is then
 beta. Where a target U is kept, not X itself, H(q) is H(T_u q) everywhere. The columns q_k are those met so far (column generation meets
 them). Any lambda with g(q) = H(q) - beta H(Tq) - lambda.q >= m for all q proves the lower bound lambda.p_x + m (+ beta (H(Y) - eps)).
 
@@ -68,7 +68,7 @@ class ProgrammeRules(NamedTuple):
     alike: float = 1e-6
     """Posteriors whose masses differ by less than this in all are one cluster: to join them costs about its square in nats."""
     lowest: float = 1e3
-    """Most that a price is lowered by, in units of beta: a multiple of what any letter can win."""
+    """Most that a multiplier is lowered by, in units of beta: a multiple of what any letter can win."""
 
 
 RULES = ProgrammeRules()
@@ -123,7 +123,7 @@ class Channel:
         return relative * size + 2.0 * beta * m * moved, relative
 
     @cached_property
-    def room(self) -> tuple[Array, ...]:
+    def arrays(self) -> tuple[Array, ...]:
         """Where the cells of a search wait, and what it finds; one search at a time."""
         n, r = len(self.T), self.rank
         each = n * r + 16 * r * (1 + KEPT) + 64 if self.by_slots else 24 * n + 40
@@ -184,7 +184,7 @@ ATTEMPTS: tuple[tuple[Method, float], ...] = (
 
 
 LARGEST = 1e300
-"""Largest price of a letter: any price proves a bound, and one that is infinite proves nothing."""
+"""Largest multiplier of a letter: any multiplier proves a bound, and one that is infinite proves nothing."""
 
 
 class ColumnMixture(NamedTuple):
@@ -193,9 +193,9 @@ class ColumnMixture(NamedTuple):
     weights: Array
     """p_k."""
     lam: Array
-    """Dual values of the equations."""
-    dual: float
-    """Dual value of the row `cap`."""
+    """Multipliers of the equations."""
+    of_cap: float
+    """Multiplier of the row `cap`."""
 
 
 def shares(Q: Any, p_x: Array) -> tuple[Any, Array]:
@@ -236,7 +236,7 @@ def linear_programme(
         )
     with np.errstate(over="ignore"):  # a letter of 5e-324
         lam = np.clip(found.lam / p_x, -LARGEST, LARGEST)
-    return ColumnMixture(found.weights * most, lam, found.dual)
+    return ColumnMixture(found.weights * most, lam, found.of_cap)
 
 
 def solved(
@@ -273,8 +273,8 @@ def solved(
         )
         found = budget.awaited(work) if budget is not None and A.size > RULES.short else work()
         if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
-            dual = 0.0 if row is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
-            return ColumnMixture(np.maximum(found.x, 0.0), unit * found.eqlin.marginals, dual)
+            of_cap = 0.0 if row is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
+            return ColumnMixture(np.maximum(found.x, 0.0), unit * found.eqlin.marginals, of_cap)
     return None
 
 
@@ -314,7 +314,7 @@ class Point:
     value: float
     """What the mixture costs: the programme's upper bound."""
     solved: bool = True
-    """Whether HiGHS found an optimum, and the user waited for it; if not, the release is a plain one, and the prices hold all the same."""
+    """Whether HiGHS found an optimum, and the user waited for it; if not, the release is a plain one; the multipliers hold all the same."""
 
     @property
     def encoder(self) -> Array:
@@ -329,14 +329,14 @@ class Point:
     def lowered(self, p_x: Array, by: float) -> Point:
         """With every lambda_x lowered by the same cost p_x: lambda.p_x falls by `by`.
 
-        What a posterior on rare letters could win is little, however low its g: here it hardly counts. The price of the rarest is not
-        lowered beyond `RULES.lowest`, or rounding, relative to the largest price, would be all that is left.
+        What a posterior on rare letters could win is little, however low its g: here it hardly counts. The multiplier of the rarest is not
+        lowered beyond `RULES.lowest`, or rounding, relative to the largest multiplier, would be all that is left.
         """
         rarest = by / (len(p_x) * RULES.lowest * max(self.beta, 1.0))
-        return self.priced(self.lam - by / (len(p_x) * np.maximum(p_x, rarest)), p_x)
+        return self.with_multipliers(self.lam - by / (len(p_x) * np.maximum(p_x, rarest)), p_x)
 
-    def priced(self, lam: Array, p_x: Array) -> Point:
-        """With other prices."""
+    def with_multipliers(self, lam: Array, p_x: Array) -> Point:
+        """With other multipliers."""
         return replace(self, lam=lam, dual=self.dual + math.fsum((lam - self.lam) * p_x))
 
 
@@ -418,25 +418,25 @@ class Programme:
             found = linear_programme(self.Q, self.H_q, self.p_x, cap, self.patience)
         except (InfoplaneError, Stopped):
             return self._plain(RULES.plain_beta, self.H_y - eps)
-        beta = found.dual / unit
+        beta = found.of_cap / unit
         lam = found.lam + beta * (log_p_y @ self.T)
         return self._point(found.weights, lam, self.H_q - beta * self.H_u, beta, self.H_y - eps)
 
     def _plain(self, beta: float, allowance: float | None = None) -> Point:
-        """What is known without a linear programme: the release that says nothing, or Z = X if that may be and is better, and prices."""
+        """What is known without a linear programme: the release that says nothing, or Z = X if that may be and is better; and multipliers."""
         n, costs = len(self.p_x), self.H_q - beta * self.H_u
         weights, says_nothing = np.zeros(len(costs)), self.first - 1
         if allowance is None and says_nothing == n and costs[:n] @ self.p_x < costs[n]:
             weights[:n] = self.p_x
         else:
             weights[says_nothing] = 1.0
-        prices = -beta * entr(self.T).sum(axis=0)  # of single letters, whose H is 0
+        lam = -beta * entr(self.T).sum(axis=0)  # of single letters, whose H is 0
         if self.kept is not None:
-            prices = prices + entr(self.kept).sum(axis=0)
-        return replace(self._point(weights, prices, costs, beta, allowance), solved=False)
+            lam = lam + entr(self.kept).sum(axis=0)
+        return replace(self._point(weights, lam, costs, beta, allowance), solved=False)
 
     def _point(self, weights: Array, lam: Array, costs: Array, beta: float, allowance: float | None = None) -> Point:
-        """Weights and prices of the programme for beta; or of that with a cap, where beta is its price and the allowance H(Y) - eps."""
+        """Weights and multipliers of the programme for beta; or with a cap, whose multiplier is beta, and the allowance H(Y) - eps."""
         lam = repaired(lam, self.Q, costs, self.p_x)
         value = math.fsum(weights * (costs if allowance is None else self.H_q))
         return Point(self.Q, weights, lam, beta, math.fsum(lam * self.p_x) + beta * (allowance or 0.0), value)

@@ -7,7 +7,7 @@ to the bottleneck (`Letters`). At gamma = 0 it is a linear programme over poster
 
     minimise  sum_k p_k (keep H(T_u q_k) - hide H(T_s q_k))    subject to  sum_k p_k q_k = p_x,  p >= 0,
 
-or, with a cap r on I(S;Z), sum_k p_k keep H(T_u q_k) subject to sum_k p_k D(T_s q_k || p_s) <= r as well, whose dual value is then hide.
+or, with a cap r on I(S;Z), sum_k p_k keep H(T_u q_k) subject to sum_k p_k D(T_s q_k || p_s) <= r as well, whose multiplier is then hide.
 Posteriors of two letters suffice if the secret is binary (`kernels/task_proof/pairs`): columns are sparse, q = (1 - t) e_x + t e_y
 (`edges`). For any other secret they have any number of letters, and descents lead to those that are lacking (`missing`).
 """
@@ -209,7 +209,7 @@ class TaskPoint(NamedTuple):
     lam: Array
     """Multipliers of f at ``hide``, such that no column has f(q) < lambda.q."""
     hide: float
-    """The weight of I(S;Z): as given, or the price of the cap."""
+    """The weight of I(S;Z): as given, or the multiplier of the cap."""
     value: float
     """L of the mixture, or with a cap -keep I(U;Z)."""
 
@@ -240,9 +240,9 @@ class TaskColumns:
         least = 1e-3 if sparse.issparse(Q) else 1.0
         patience = None if budget is None else budget.part(seconds=math.inf)
         found = linear_programme(Q, costs, form.p_x, row, patience, least)
-        hide = form.hide if cap is None else found.dual / unit
+        hide = form.hide if cap is None else found.of_cap / unit
         lam = found.lam if cap is None else found.lam + hide * (log_s @ form.T_s)
-        if not sparse.issparse(Q):  # of edges all are priced, these among them
+        if not sparse.issparse(Q):  # all edges are looked at, these among them
             lam = repaired(lam, Q, h_u - hide * h_s, form.p_x)
         known = cost_of_s * float(entr(self.p_s).sum()) - form.keep * float(entr(form.T_u @ form.p_x).sum())
         return TaskPoint(found.weights, lam, hide, float(found.weights @ costs) + known)

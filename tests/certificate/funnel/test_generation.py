@@ -14,12 +14,12 @@ from funnel_twin import values as g
 from infoplane.certificate.funnel import generation
 from infoplane.certificate.funnel.generation import (
     FreePosteriors,
-    Pricing,
+    FreeSearch,
     coarser,
     cut_short,
     generate,
     simple_bound,
-    without_traces,
+    without_dust,
 )
 from infoplane.joint.joint import Support
 from infoplane.posterior.form import scaled
@@ -31,16 +31,16 @@ from strategies import joints
 
 def test_traces_of_letters_are_left_out():
     Q = np.array([[0.5, 1e-12], [0.3, 0.6], [0.2 - 1e-10, 0.4], [1e-10, 0.0]])
-    kept = without_traces(Q, 2)
+    kept = without_dust(Q, 2)
     np.testing.assert_allclose(kept, [[0.625, 0.0], [0.375, 0.6], [0.0, 0.4], [0.0, 0.0]], atol=1e-11)
-    np.testing.assert_allclose(without_traces(Q, 9)[:, 0], [0.5, 0.3, 0.2, 0.0], atol=1e-9)
-    np.testing.assert_allclose(without_traces(Q, 1).sum(axis=0), 1.0)
+    np.testing.assert_allclose(without_dust(Q, 9)[:, 0], [0.5, 0.3, 0.2, 0.0], atol=1e-9)
+    np.testing.assert_allclose(without_dust(Q, 1).sum(axis=0), 1.0)
 
 
 @pytest.mark.parametrize("pieces", [0, 1, 3])
 def test_an_interrupt_at_any_piece_leaves_a_mixture_and_a_bound(pieces, monkeypatch):
     support, budget, seen = Support(ip.datasets.heart()), Budget(), []
-    programme, advance = Programme(support, budget), Pricing.advance
+    programme, advance = Programme(support, budget), FreeSearch.advance
 
     def stopping(search, cells):
         seen.append(cells)
@@ -48,7 +48,7 @@ def test_an_interrupt_at_any_piece_leaves_a_mixture_and_a_bound(pieces, monkeypa
             budget.stop()
         return advance(search, cells)
 
-    monkeypatch.setattr(Pricing, "advance", stopping)
+    monkeypatch.setattr(FreeSearch, "advance", stopping)
     outcome = generate(programme, FreePosteriors(programme), lambda: programme.at_beta(3.5), 1e-9, budget)
     monkeypatch.undo()
     assert len(seen) == pieces + 1
@@ -89,7 +89,7 @@ def test_pricing_proves_what_is_true_and_finds_what_is_false(seed):
     net = np.hstack([net, channel.descend(lam, beta, net[:, rng.permutation(net.shape[1])[:400]])[0]])
     low = g(T, lam, beta, net).min()
 
-    proof = Pricing(channel, lam + low, beta, -1e-2)
+    proof = FreeSearch(channel, lam + low, beta, -1e-2)
     while proof.advance(5000):
         pass
     if not proof.violating().shape[1]:
@@ -98,7 +98,7 @@ def test_pricing_proves_what_is_true_and_finds_what_is_false(seed):
     else:  # lower than the net, then: truly so
         assert g(T, lam + low, beta, proof.violating()).min() < -1e-3
 
-    attack = Pricing(channel, lam + low + 0.1, beta, -1e-3)
+    attack = FreeSearch(channel, lam + low + 0.1, beta, -1e-3)
     while attack.advance(5000):
         pass
     assert attack.least() <= -0.1 + 1e-9
@@ -116,7 +116,7 @@ def test_wherever_a_search_stops_its_bound_holds(seed):
     channel = Channel(T)
     low = g(T, lam, 3.0, many_posteriors(n, rng)).min()
     for cells in (1, 2, 3, 10, 50):
-        search = Pricing(channel, lam + low, 3.0, -1e-4)
+        search = FreeSearch(channel, lam + low, 3.0, -1e-4)
         search.advance(cells)
         assert search.cells <= 1 + cells  # the whole simplex, and pairs
         assert search.least() <= 1e-9
@@ -137,7 +137,7 @@ def test_letters_that_say_the_same_of_y_count_as_one():
 
 def test_pricing_wants_beta_above_one():
     with pytest.raises(ip.InvalidOptionError, match="beta > 1"):
-        Pricing(Channel(np.eye(2)), np.zeros(2), 1.0, -0.1)
+        FreeSearch(Channel(np.eye(2)), np.zeros(2), 1.0, -0.1)
 
 
 def test_an_optimal_encoder_is_certified_and_a_spoilt_one_is_not():

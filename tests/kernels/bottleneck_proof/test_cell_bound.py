@@ -9,7 +9,7 @@ import pytest
 import exact_boxes as exact
 from compiled import compiled
 from exact_boxes import case, joints
-from infoplane.certificate.bottleneck import Partition
+from infoplane.certificate.bottleneck import OpenBoxes
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.ascent import locate
 from infoplane.kernels.bottleneck_proof.cell_bound import (
@@ -21,7 +21,7 @@ from infoplane.kernels.bottleneck_proof.cell_bound import (
     reach,
     reduce,
     rest_of_exp,
-    room,
+    workspace,
 )
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.form import dual_of
@@ -71,10 +71,10 @@ def test_a_bound_that_is_no_number_closes_nothing(bad):
     support = Support(exact.with_zeros())
     lam = np.zeros(5)
     lam[2] = bad
-    partition = Partition(support.T)
-    partition.grow(50)
-    search(dual_of(support, 0.3, lam), partition.boxes, -1e-6, 50)
-    assert partition.least == -np.inf
+    open_boxes = OpenBoxes(support.T)
+    open_boxes.grow(50)
+    search(dual_of(support, 0.3, lam), open_boxes.boxes, -1e-6, 50)
+    assert open_boxes.least == -np.inf
 
 
 bound_with, locate, moments, near = map(compiled, (bound_with, locate, moments, near))
@@ -90,7 +90,7 @@ def test_sum_to_one_in_rational_numbers(n_y):
             u = rng.dirichlet(np.full(n_y, 0.5))
             whole = [Fraction(float(v)) for v in u]
             whole = [v / sum(whole) for v in whole]
-            work = room(np.full((n_y, 1), 1.0 / n_y))
+            work = workspace(np.full((n_y, 1), 1.0 / n_y))
             work.low[:] = np.maximum(u - size * rng.random(n_y), 0.0) * (1.0 - 1e-15)
             work.high[:] = (u + size * rng.random(n_y)) * (1.0 + 1e-15) + 1e-100
             low, high = work.low.copy(), work.high.copy()
@@ -106,7 +106,7 @@ def test_sum_to_one_in_rational_numbers(n_y):
 
 def test_a_box_that_no_distribution_meets_is_empty():
     for low, high in (([0.6, 0.5], [0.9, 0.9]), ([0.0, 0.0], [0.4, 0.5])):
-        work = room(np.full((2, 1), 0.5))
+        work = workspace(np.full((2, 1), 0.5))
         work.low[:], work.high[:] = low, high
         assert not propagate(work)
 

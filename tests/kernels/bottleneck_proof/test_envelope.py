@@ -9,7 +9,7 @@ import pytest
 import exact_boxes as exact
 from box_search import posteriors, values, watched
 from exact_boxes import joints
-from infoplane.certificate.bottleneck import Partition
+from infoplane.certificate.bottleneck import OpenBoxes
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.form import Mixture, dual_of
@@ -18,17 +18,17 @@ SEARCHED = """
 import numpy as np
 from infoplane import Joint
 from infoplane.posterior.form import Mixture, dual_of
-from infoplane.certificate.bottleneck import Partition
+from infoplane.certificate.bottleneck import OpenBoxes
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 found = []
 for n_x, n_y in ((60, 4), (100, 3), (300, 3)):
     support = Support(Joint(np.random.default_rng(n_x).dirichlet(np.full(n_x * n_y, 0.3)).reshape(n_x, n_y)))
     multipliers = Mixture(np.ones(1), support.p_y[None]).multipliers(support, 0.2)
-    partition = Partition(support.T)
-    partition.grow(301)
-    search(dual_of(support, 0.2, multipliers), partition.boxes, -1e-3, 300)
-    found += [partition.least, partition.met]
+    open_boxes = OpenBoxes(support.T)
+    open_boxes.grow(301)
+    search(dual_of(support, 0.2, multipliers), open_boxes.boxes, -1e-3, 300)
+    found += [open_boxes.least, open_boxes.met]
 """
 
 
@@ -57,12 +57,12 @@ def test_bounds_and_the_lowest_value_met_enclose_the_minimum(joint):
     support, gamma = Support(joint), 0.2
     lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma) + 0.1 * rng.normal(size=support.p_x.size)
     lowest = float(values(support, gamma, lam, posteriors(support, gamma, lam, rng, 200)).min())
-    partition = Partition(support.T)
-    partition.grow(20_001)
-    search(dual_of(support, gamma, lam), partition.boxes, lowest - 1e-7, 20_000)
-    assert partition.left == 0
-    assert partition.least >= lowest - 1.1e-7
-    search_above = Partition(support.T)
+    open_boxes = OpenBoxes(support.T)
+    open_boxes.grow(20_001)
+    search(dual_of(support, gamma, lam), open_boxes.boxes, lowest - 1e-7, 20_000)
+    assert open_boxes.left == 0
+    assert open_boxes.least >= lowest - 1.1e-7
+    search_above = OpenBoxes(support.T)
     search_above.grow(3_001)
     search(dual_of(support, gamma, lam), search_above.boxes, lowest + 1e-3, 3_000)
     assert search_above.least <= lowest + 1e-12
@@ -73,7 +73,7 @@ def test_the_same_in_pieces_as_at_once():
     support, gamma = Support(exact.many_letters()), 0.1
     lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma)
     dual = dual_of(support, gamma, lam)
-    one, two = Partition(support.T), Partition(support.T)
+    one, two = OpenBoxes(support.T), OpenBoxes(support.T)
     one.grow(301)
     search(dual, one.boxes, -1e-3, 300)
     for cuts in (0, 1, 99, 200):
@@ -97,10 +97,10 @@ def test_places_of_closed_boxes_are_used_again():
     joint = exact.JOINTS["heart"]()
     support, gamma = Support(joint), 0.1
     lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma)
-    partition = Partition(support.T)
-    partition.grow(2_001)
-    search(dual_of(support, gamma, lam), partition.boxes, -0.13, 2_000)
-    places, left, spare, cuts, _ = partition.boxes.counts
+    open_boxes = OpenBoxes(support.T)
+    open_boxes.grow(2_001)
+    search(dual_of(support, gamma, lam), open_boxes.boxes, -0.13, 2_000)
+    places, left, spare, cuts, _ = open_boxes.boxes.counts
     assert places == left + spare
     assert left < cuts
     assert places < 2 * cuts

@@ -7,7 +7,7 @@ import pytest
 import exact_boxes as exact
 from compiled import interpreted
 from exact_boxes import case, joints
-from infoplane.certificate.bottleneck import Partition
+from infoplane.certificate.bottleneck import OpenBoxes
 from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.ascent import locate
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with, propagate, reduce
@@ -18,7 +18,7 @@ from infoplane.kernels.bottleneck_proof.recheck import (
     empty,
     keep_box,
     ranges_agree,
-    second_room,
+    second_workspace,
     sums_agree,
 )
 from infoplane.posterior.form import Mixture, dual_of
@@ -31,7 +31,7 @@ def test_a_bound_is_confirmed_and_one_above_the_exact_value_is_not(joint, size):
     T = exact.channel(joint)
     for _ in range(4):
         dual, work, _ = case(joint, size, rng)
-        second = second_room(dual.T)
+        second = second_workspace(dual.T)
         keep_box(work, second)
         bound, _ = bound_with(dual, work, work.v)
         B, _ = exact.bound(T, dual.gamma, dual.lam, work.low, work.high, work.slope, work.v)
@@ -49,7 +49,7 @@ def test_an_end_is_confirmed_and_one_inside_the_exact_reach_is_not(joint):
     for _ in range(12):
         dual, work, _ = case(joint, 1.0, rng)
         work.v[: work.low.size] *= 0.1
-        second = second_room(dual.T)
+        second = second_workspace(dual.T)
         keep_box(work, second)
         bound, _ = bound_with(dual, work, work.v)
         B, w = exact.bound(T, dual.gamma, dual.lam, work.low, work.high, work.slope, work.v)
@@ -87,7 +87,7 @@ def test_sums_to_one_are_confirmed_and_nothing_tighter():
     tightened = 0
     for _ in range(50):
         dual, work, _ = case(exact.with_zeros(), 0.2, rng)
-        second = second_room(dual.T)
+        second = second_workspace(dual.T)
         keep_box(work, second)
         assert propagate(work)
         assert sums_agree(second, work)
@@ -112,7 +112,7 @@ def test_sums_to_one_are_confirmed_and_nothing_tighter():
 
 def test_what_takes_most_of_a_side_away_is_always_looked_at_and_of_the_rest_one_in_eight():
     _, work, _ = case(exact.many_letters(), 0.3, np.random.default_rng(24))
-    second = second_room(np.full((8, 1), 0.125))
+    second = second_workspace(np.full((8, 1), 0.125))
     keep_box(work, second)
     assert 100 < sum(chosen(second, work, number) for number in range(1000)) < 150
     work.high[3] = work.low[3] + 0.01 * (second.high[3] - second.low[3])
@@ -153,10 +153,10 @@ def test_a_search_that_errs_leaves_the_cell_open_and_counts_it(monkeypatch, what
         if fault:
             monkeypatch.setattr(envelope, name, wrong)
             monkeypatch.setattr(envelope, "chosen", lambda *_: True)
-        partition = Partition(support.T)
-        partition.grow(201)
-        envelope.search(dual, partition.boxes, -0.2, 200)
-        found[fault] = partition
+        open_boxes = OpenBoxes(support.T)
+        open_boxes.grow(201)
+        envelope.search(dual, open_boxes.boxes, -0.2, 200)
+        found[fault] = open_boxes
     assert found[False].disputed == 0
     assert found[True].disputed > 0
     assert found[True].least <= found[False].least
@@ -170,7 +170,7 @@ def test_nothing_is_disputed_and_what_is_left_in_scratch_is_never_read(joint, ga
     support = Support(joint)
     lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma) + 0.01 * rng.normal(size=support.p_x.size)
     dual = dual_of(support, gamma, lam)
-    one, two = Partition(support.T), Partition(support.T)
+    one, two = OpenBoxes(support.T), OpenBoxes(support.T)
     one.grow(61)
     search(dual, one.boxes, -1e-4, 60)
     for cuts in [0] + 60 * [1]:

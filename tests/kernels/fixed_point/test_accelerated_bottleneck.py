@@ -22,7 +22,7 @@ from infoplane.kernels.fixed_point.accelerated_bottleneck import (
     promote,
     refuse,
 )  # fmt: skip
-from infoplane.kernels.fixed_point.extrapolation import FIRST_CAP, GROWTH
+from infoplane.kernels.fixed_point.extrapolation import FIRST_CAP, STRETCH
 
 HEART = ip.datasets.heart()
 
@@ -86,7 +86,7 @@ def test_a_point_is_kept_if_the_objective_does_not_rise(origin, J, norm, kept):
 @pytest.mark.parametrize(
     ("phase", "origin", "then", "changed"),
     [
-        (BASE, LEAP, PAIR, {"cap": FIRST_CAP / GROWTH}),
+        (BASE, LEAP, PAIR, {"cap": FIRST_CAP / STRETCH}),
         (ANDERSON, LEAP, PAIR, {}),
         (ANDERSON, NEWTON, ANDERSON, {"newton_wait": 2, "newton_at": 100 + 2 * 7}),
         (BASE, FEWER, PAIR, {"merge_at": 100 + PATIENCE * STRIDE}),

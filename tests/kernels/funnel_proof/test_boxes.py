@@ -9,7 +9,7 @@ import pytest
 import funnel_twin as twin
 from compiled import compiled
 from funnel_twin import ROUNDING, mp, shifted
-from infoplane.certificate.funnel.generation import Pricing
+from infoplane.certificate.funnel.generation import FreeSearch
 from infoplane.kernels.funnel_proof.boxes import propagate
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
 from infoplane.posterior import programme as channels
@@ -76,7 +76,7 @@ def test_the_identity(seed):
 def test_a_waiting_cells_bound_holds_in_exact_arithmetic(seed):
     _, rng, channel, beta, lam, _ = shifted(seed, -0.05)
     # Posteriors below a floor that is then never proven: cells of every size wait.
-    search = Pricing(channel, lam, beta, -1e-9)
+    search = FreeSearch(channel, lam, beta, -1e-9)
     checked = 0
     for _ in range(30):
         if not search.advance(int(rng.integers(2, 20))):
@@ -105,7 +105,7 @@ def test_no_posterior_below_the_floor_is_ever_outside_the_waiting_cells(seed):
     gathered, _ = channel.gather(lam)
     Q = twin.folded(channel, Q)
     Q = Q[:, twin.values(channel.T.T, gathered, beta, Q) < floor - 1e-9]
-    search = Pricing(channel, lam, beta, floor)
+    search = FreeSearch(channel, lam, beta, floor)
     looked_at = 0
     for _ in range(12):
         # A posterior on dependent letters is a mixture of others, at least one as low: only independent ones must be covered.
@@ -125,12 +125,12 @@ def test_a_bound_that_is_no_number_closes_nothing(rank, largest, monkeypatch):
     monkeypatch.setattr(channels, "SLOTS_RANK", rank)
     monkeypatch.setattr(channels, "SLOTS_LETTERS", 0)
     _, _, channel, beta, lam, _ = shifted(1, 0.0, largest=largest)
-    search = Pricing(channel, lam, beta, -1e-3)
+    search = FreeSearch(channel, lam, beta, -1e-3)
     search.search.number[ERROR] = np.nan
     search.advance(40)
     assert search.left > 0
     assert not search.least() > -1e-3
-    broken = Pricing(channel, np.full_like(lam, np.nan), beta, -1e-3)
+    broken = FreeSearch(channel, np.full_like(lam, np.nan), beta, -1e-3)
     broken.advance(40)
     assert broken.left > 0
     assert broken.least() == -np.inf
@@ -146,10 +146,10 @@ def test_a_search_without_room_gives_cells_up_with_their_bounds(monkeypatch):
     lam = np.zeros(n)
     Q = np.hstack([Q, channel.descend(lam, beta, Q[:, :500].copy())[0]])
     lowest = twin.values(T, lam, beta, Q).min()
-    search = Pricing(channel, lam + lowest, beta, -1e-9)
+    search = FreeSearch(channel, lam + lowest, beta, -1e-9)
     while search.advance(200):
         pass
-    assert len(channel.room[0]) == 2
+    assert len(channel.arrays[0]) == 2
     assert search.search.tally[LOST] > 0
     assert -10.0 < search.least() <= 1e-9
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from infoplane.kernels.funnel_proof.capped_cell import (
-    Prices,
+    Multipliers,
     cell_bound,
     is_empty,
     shrunk_by_rows,
@@ -96,16 +96,16 @@ def test_no_posterior_of_a_cell_is_below_its_bound_or_lost(seed, beta):
     assert shrunk_by_rows(T, L, U, low, high)
     assert ((low <= Q) & (high >= Q)).all()
 
-    lp, prices = tableau(T), Prices(np.zeros(m), np.zeros(1), np.zeros(1))
+    lp, multipliers = tableau(T), Multipliers(np.zeros(m), np.zeros(1), np.zeros(1))
     lp.lower[:], lp.upper[:] = np.concatenate([low, L]), np.concatenate([high, U])
     slope = (entropies(high) - entropies(low)) / np.where(high > low, high - low, 1.0)
-    assert relaxed(lp, slope - lam, beta, prices, 0.0, np.nan, lp.T.shape[1]) == SOLVED
+    assert relaxed(lp, slope - lam, beta, multipliers, 0.0, np.nan, lp.T.shape[1]) == SOLVED
     bounds = []
-    for noise in (0.0, 0.3):  # whatever the prices are, what they prove is true
-        prices.a[:] += noise * rng.normal(size=m)
-        completed(lp, slope - lam, beta, prices, low, high)
+    for noise in (0.0, 0.3):  # whatever the multipliers are, what they prove is true
+        multipliers.a[:] += noise * rng.normal(size=m)
+        completed(lp, slope - lam, beta, multipliers, low, high)
         k, M, cut = np.empty(n), np.empty(n), np.empty((n, 2))
-        bounds.append(cell_bound(T, lam, beta, 0.0, L, U, low, high, prices, k, M))
+        bounds.append(cell_bound(T, lam, beta, 0.0, L, U, low, high, multipliers, k, M))
         assert bounds[-1] <= g.min()
         for floor in (np.quantile(g, 0.3), g.max()):
             narrow, wide = low.copy(), high.copy()
@@ -113,7 +113,7 @@ def test_no_posterior_of_a_cell_is_below_its_bound_or_lost(seed, beta):
             below = Q[g < floor]
             assert ((below >= narrow) & (below <= wide)).all()
             assert ((below <= cut[:, 0]) | (below >= cut[:, 1])).all()
-    assert bounds[0] >= bounds[1] - 1e-7  # and the relaxation's own prices prove most
+    assert bounds[0] >= bounds[1] - 1e-7  # and the relaxation's own multipliers prove most
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.2, 5.0])

@@ -6,7 +6,7 @@ import pytest
 
 import funnel_twin as twin
 from funnel_twin import mp
-from infoplane.certificate.funnel.generation import Pricing
+from infoplane.certificate.funnel.generation import FreeSearch
 from infoplane.kernels.funnel_proof import recheck
 from infoplane.kernels.funnel_proof.recheck import (
     BoxTrail,
@@ -148,7 +148,7 @@ def test_a_search_makes_no_false_claim(seed, slots, monkeypatch):
     lam = -2.0 * rng.random(T.shape[1])
     channel, beta = Channel(T), 3.0
     Q = channel.descend(lam, beta, twin.sparse_posteriors(T.shape[1], channel.rank, rng, 300))[0]
-    search = Pricing(channel, lam + twin.values(T, lam, beta, Q).min(), beta, -1e-3)
+    search = FreeSearch(channel, lam + twin.values(T, lam, beta, Q).min(), beta, -1e-3)
     while search.advance(500) and search.cells < 5000:
         pass
     assert search.cells > 1 or search.left == 0

@@ -1,11 +1,11 @@
-"""What boxes and slots share: which letters are in use, violations of small masses, and prices that pay for a violation."""
+"""What boxes and slots share: which letters are in use, violations of small masses, and multipliers that pay for a violation."""
 
 import numpy as np
 import pytest
 
 import funnel_twin as twin
 from compiled import compiled
-from infoplane.certificate.funnel.generation import Pricing
+from infoplane.certificate.funnel.generation import FreeSearch
 from infoplane.kernels.funnel_proof.search import BUDGET, FOUND, LOWEST, SPENT, UNPAID, in_use, paid
 from infoplane.posterior import programme as channels
 from infoplane.posterior.programme import Channel
@@ -38,7 +38,7 @@ def test_a_violation_is_paid_where_it_costs_least():
     assert paid(lam, p, number, letters, q, -0.2)
     before = lam.copy()
     assert not paid(lam, p, number, letters, q, -0.1)  # the budget is spent,
-    assert not paid(lam, p, account(1.0, lowest=-1.0), letters, q, -0.1)  # or a price has no room left
+    assert not paid(lam, p, account(1.0, lowest=-1.0), letters, q, -0.1)  # or a multiplier cannot be lowered that far
     np.testing.assert_array_equal(lam, before)
 
 
@@ -50,7 +50,7 @@ def test_a_violation_of_small_masses_is_met(slots, monkeypatch):
     monkeypatch.setattr(channels, "MEMORY", 2**20)
     small = 1e-5
     lam = np.array([0.0, 0.5 * np.log(small)])
-    search = Pricing(Channel(np.eye(2)), lam, 1.5, -1e-6)
+    search = FreeSearch(Channel(np.eye(2)), lam, 1.5, -1e-6)
     while search.advance(200):
         pass
     found = search.violating()
@@ -70,17 +70,17 @@ def test_what_is_proven_after_paying_is_true_of_the_lower_prices(seed, slots, mo
     channel, lam, p_x = Channel(T), -beta * 0.6 * rng.random(n), rng.dirichlet(np.full(n, 0.5))
     Q = twin.sparse_posteriors(n, channel.rank, rng, 1500)
     Q = np.hstack([Q, channel.descend(lam, beta, Q[:, :300].copy())[0]])
-    # Prices so high that g goes to -0.01, and a budget that can make up for it.
+    # Multipliers so high that g goes to -0.01, and a budget that can make up for it.
     lam = lam + twin.values(T, lam, beta, Q).min() + 0.01
-    search = Pricing(channel, lam, beta, -1e-4, p_x, budget=0.02)
+    search = FreeSearch(channel, lam, beta, -1e-4, p_x, budget=0.02)
     while search.advance(5000) and search.cells < 50_000:
         pass
     assert search.search.tally[FOUND] > 0
-    prices = search.prices
-    assert (prices <= lam).all()
-    spent = (lam - prices) @ p_x
+    multipliers = search.multipliers
+    assert (multipliers <= lam).all()
+    spent = (lam - multipliers) @ p_x
     assert 0.0 < spent <= search.search.number[SPENT] * (1.0 + 1e-9) <= 0.02 * (1.0 + 1e-9)
-    Q = np.hstack([Q, search.violating(), channel.descend(prices, beta, Q[:, :300].copy())[0]])
-    assert twin.values(T, prices, beta, Q).min() >= search.least() - 1e-12
+    Q = np.hstack([Q, search.violating(), channel.descend(multipliers, beta, Q[:, :300].copy())[0]])
+    assert twin.values(T, multipliers, beta, Q).min() >= search.least() - 1e-12
     if not search.search.tally[UNPAID] and search.left == 0:
         assert search.least() == -1e-4

@@ -7,7 +7,7 @@ import pytest
 import funnel_twin as twin
 from compiled import compiled
 from funnel_twin import ROUNDING, mp, shifted
-from infoplane.certificate.funnel.generation import Pricing
+from infoplane.certificate.funnel.generation import FreeSearch
 from infoplane.kernels.funnel_proof.search import LOST, WAITING
 from infoplane.kernels.funnel_proof.slot_bound import decoded
 from infoplane.posterior import programme as channels
@@ -79,7 +79,7 @@ def test_a_waiting_cells_bound_holds_in_exact_arithmetic(seed):
     _, rng, channel, beta, lam, Q = shifted(seed, -0.05, largest=14)
     Q = twin.folded(channel, Q)
     Q = Q[:, rng.permutation(Q.shape[1])[:150]]
-    search = Pricing(channel, lam, beta, -1e-9)
+    search = FreeSearch(channel, lam, beta, -1e-9)
     checked = 0
     for _ in range(20):
         if not search.advance(int(rng.integers(2, 12))):
@@ -110,7 +110,7 @@ def test_no_posterior_below_the_floor_is_ever_outside_the_waiting_cells(seed):
     free = np.array([np.linalg.matrix_rank(channel.T[q > 0.0]) == (q > 0.0).sum() for q in Q.T], dtype=bool)
     Q = Q[:, free][:, :300]
     assert Q.shape[1] > 0
-    search = Pricing(channel, lam, beta, floor)
+    search = FreeSearch(channel, lam, beta, floor)
     for _ in range(8):
         state = search.search
         cells = state.heap[: state.tally[WAITING]]

@@ -5,14 +5,16 @@ import pytest
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.kernels.task_proof.pairs import price_edges
+from infoplane.kernels.task_proof.pairs import search_edges
 from infoplane.posterior.task_form import TaskForm
 from made_up import made_tasks
 
 
-def priced(form, lam, floor):
+def searched(form, lam, floor):
     pairs, found = np.empty((1000, 2), dtype=np.int64), np.empty((1000, 2))
-    least, count, cells = price_edges(form.T_u, form.T_s, form.keep, form.hide, lam, floor, -0.25 * floor, pairs, found)
+    least, count, cells = search_edges(
+        form.T_u, form.T_s, form.keep, form.hide, lam, floor, -0.25 * floor, pairs, found
+    )
     return least, pairs[:count], found[:count], cells
 
 
@@ -23,7 +25,7 @@ def test_no_posterior_is_below_the_bound(seed):
     form = TaskForm(Support(tasks.joint), ip.TaskLagrangian(0.0, hide=rng.choice([0.2, 1.0, 6.0])))
     W = rng.dirichlet(np.full(7, 0.4), 7).T
     lam = form.multipliers(W) + rng.choice([0.0, 0.05]) * rng.normal(size=7)
-    least, pairs, found, _ = priced(form, lam, 1e-7)
+    least, pairs, found, _ = searched(form, lam, 1e-7)
     Q = np.column_stack([rng.dirichlet(np.full(7, a), 4000).T for a in (0.05, 0.3, 1.0)])
     assert (form.f(Q) - lam @ Q).min() >= least
     _, values = form.descended(lam, Q[:, ::40] * 0.99 + 0.01 / 7, steps=200)
@@ -43,7 +45,7 @@ def test_a_grid_of_one_edge_is_not_below_its_bound():
     tasks = made_tasks(3, letters=2, kept=3)
     form = TaskForm(Support(tasks.joint), ip.TaskLagrangian(0.0, hide=2.0))
     for lam in np.random.default_rng(0).normal(size=(50, 2)):
-        least, *_ = priced(form, lam, 1e-9)
+        least, *_ = searched(form, lam, 1e-9)
         t = np.linspace(0, 1, 5001)
         Q = np.array([1 - t, t])
         lowest = (form.f(Q) - lam @ Q).min()

@@ -33,7 +33,7 @@ class AllowedEffort(NamedTuple):
     """How posteriors within caps are looked for, and how a search over boxes of T_u q is paced."""
 
     smooth: float = 0.8
-    """Share of the former prices in those that local searches look at: between two programmes the prices themselves jump about
+    """Share of the former multipliers in those that local searches look at: between two programmes the multipliers themselves jump about
     (halves the rounds on Adult 225 x 10)."""
     piece: int = 64
     """Local searches between two looks at the budget."""
@@ -44,7 +44,7 @@ class AllowedEffort(NamedTuple):
     random: int = 64
     """Local searches of a round that begin at random p(u|z); as many begin at columns in use, at most."""
     enough: int = 48
-    """Violating posteriors at which a search ends: they change the prices."""
+    """Violating posteriors at which a search ends: they change the multipliers."""
     batch: int = 32
     """Boxes that are cut at a time, those with the lowest bounds."""
 
@@ -94,7 +94,7 @@ class AllowedPosteriors(Finder):
     # -- local searches ---------------------------------------------------------------------------------------------------
 
     def columns(self, aim: Point, used: Array, below: float, budget: Budget) -> Array:
-        """Local minima of g from the columns in use and from random slopes; at smoothed prices first, then at the prices themselves."""
+        """Local minima of g from the columns in use and from random slopes; at smoothed multipliers first, then as they are."""
         if self.centre is not None:
             self.centre = EFFORT.smooth * self.centre + (1.0 - EFFORT.smooth) * aim.lam
             new = self._descended(self.centre, aim, used, below, budget)
@@ -104,12 +104,12 @@ class AllowedPosteriors(Finder):
         return self._descended(aim.lam, aim, used, below, budget)
 
     def around(self, point: Point, apart: float, below: float, budget: Budget) -> Array:
-        """Posteriors with g < below where local searches end at prices that lie so far apart, in nats: not only minima of g itself."""
+        """Posteriors with g < below where local searches end at multipliers that lie so far apart, in nats: not only minima of g itself."""
         lam = point.lam + apart * self.rng.standard_normal(len(point.lam))
         return self._descended(lam, point, point.used, below, budget)
 
     def _descended(self, lam: Array, aim: Point, used: Array, below: float, budget: Budget) -> Array:
-        """Where local searches at prices lam end, those with g < below at the prices of the aim; each posterior once."""
+        """Where local searches at multipliers lam end, those with g < below at the multipliers of the aim; each posterior once."""
         Q = self._ends(lam, aim.beta, used, budget)
         g = self.programme.costs(Q, aim.beta) - aim.lam @ Q
         _, distinct = np.unique(Q.round(EFFORT.decimals), axis=1, return_index=True)
@@ -118,15 +118,15 @@ class AllowedPosteriors(Finder):
 
     def _ends(self, lam: Array, beta: float, used: Array, budget: Budget) -> Array:
         """Where descents end that begin from the relaxations with the slopes of tangents at the columns in use, and random ones."""
-        prices, letter = self.channel.gather(lam)
-        slopes = np.vstack([self._tangents(prices, used), self._random(prices)])
+        gathered, letter = self.channel.gather(lam)
+        slopes = np.vstack([self._tangents(gathered, used), self._random(gathered)])
         self.rng.shuffle(slopes)
         found, values = np.zeros_like(slopes), np.full(len(slopes), np.inf)
-        lower = np.concatenate([np.zeros(len(prices)), self.caps.L])
+        lower = np.concatenate([np.zeros(len(gathered)), self.caps.L])
         upper = np.concatenate([self.most, self.caps.U])
         for first in range(0, len(slopes), EFFORT.piece):
             part = slice(first, first + EFFORT.piece)
-            descend_within(self.channel.T, prices, beta, lower, upper, slopes[part], found[part], values[part])
+            descend_within(self.channel.T, gathered, beta, lower, upper, slopes[part], found[part], values[part])
             if budget.spent:
                 break
         rows = found[np.isfinite(values)]
@@ -134,30 +134,30 @@ class AllowedPosteriors(Finder):
         Q[letter] = rows.T
         return np.asarray(Q / Q.sum(axis=0))
 
-    def _tangents(self, prices: Array, used: Array) -> Array:
+    def _tangents(self, gathered: Array, used: Array) -> Array:
         """Slopes of g's tangents at the columns in use, floored at masses between 0.3 and 0.001."""
         floors = 10.0 ** (-0.5 - 2.5 * self.rng.random(used.shape[1]))
-        rows = np.zeros((used.shape[1], len(prices)))
+        rows = np.zeros((used.shape[1], len(gathered)))
         np.add.at(rows.T, self.channel.group, used)
-        return -prices - np.log(np.maximum(rows, floors[:, None])) - 1.0
+        return -gathered - np.log(np.maximum(rows, floors[:, None])) - 1.0
 
-    def _random(self, prices: Array) -> Array:
+    def _random(self, gathered: Array) -> Array:
         """Random slopes; each letter is in favour once."""
         # Local searches of a round, at least; else two for each letter.
-        count = max(2 * len(prices), 100)
+        count = max(2 * len(gathered), 100)
         # Random slopes of a local search: their largest standard deviation, and what a letter in favour gets besides, in nats.
-        slopes = -prices + 1.5 * self.rng.random((count, 1)) * self.rng.standard_normal((count, len(prices)))
-        slopes[np.arange(len(prices)), np.arange(len(prices))] -= 3.0
+        slopes = -gathered + 1.5 * self.rng.random((count, 1)) * self.rng.standard_normal((count, len(gathered)))
+        slopes[np.arange(len(gathered)), np.arange(len(gathered))] -= 3.0
         return slopes
 
     # -- the proof --------------------------------------------------------------------------------------------------------
 
-    def search(self, aim: Point, floor: float) -> CellSearch | TaskPricing:
+    def search(self, aim: Point, floor: float) -> CellSearch | KeptSearch:
         """By boxes."""
-        return CappedPricing(self, aim, floor)
+        return CappedSearch(self, aim, floor)
 
     def challenge(self, proof: Point, claim: float) -> tuple[Array, float] | None:
-        """By the local searches, at the prices of the proof.
+        """By the local searches, at the multipliers of the proof.
 
         Their programmes keep a cap up to 1e-10 only, which is none for a value of the secret of mass 1e-11: what they find is mixed
         with p_x until it is within the caps to the last digit.
@@ -185,7 +185,7 @@ class _Apart(Channel):
         self.rank, self.apart = channel.letters, 0.0
 
 
-class CappedPricing(CellSearch):
+class CappedSearch(CellSearch):
     """One search for posteriors within caps with g(q) < floor, or a proof that there are none.
 
     It makes no mistakes: what closes a cell is computed once, by the plain formulas (`kernels/funnel_proof/capped_cell.py`).
@@ -295,12 +295,12 @@ class AllowedTasks(AllowedPosteriors):
                 break
         return np.ascontiguousarray(found[np.isfinite(values)].T)
 
-    def search(self, aim: Point, floor: float) -> TaskPricing:
+    def search(self, aim: Point, floor: float) -> KeptSearch:
         """By boxes of T_u q."""
-        return TaskPricing(self, aim, floor)
+        return KeptSearch(self, aim, floor)
 
 
-class TaskPricing:
+class KeptSearch:
     """One search for posteriors within caps with g(q) < floor, or a proof that there are none."""
 
     mistakes = 0  # what closes a box is computed once, by the plain formula
@@ -317,7 +317,7 @@ class TaskPricing:
         self._weigh(low[None], high[None], np.array([-math.inf]))
 
     @property
-    def prices(self) -> Array:
+    def multipliers(self) -> Array:
         """The lambda that `least` is about."""
         return self.aim.lam
 

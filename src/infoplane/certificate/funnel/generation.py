@@ -2,8 +2,8 @@
 
     L = a (beta I(Y;Z) - I(X;Z)) = a (beta H(Y) - H(X) + sum_z p(z) f(q_z)),   f(q) = H(q) - beta H(Tq),   q_z = p(x|z)
 
-Any lambda with f(q) - lambda.q >= m on the whole simplex proves min sum p(z) f(q_z) >= lambda.p_x + m. The programme's own prices lambda
-are priced: where g(q) = f(q) - lambda.q < 0, q is a column to add. Local searches look for such q first; a branch and bound finds what they
+Any lambda with f(q) - lambda.q >= m on the whole simplex proves min sum p(z) f(q_z) >= lambda.p_x + m. The programme's own lambda is tried:
+where g(q) = f(q) - lambda.q < 0, q is a column to add. Local searches look for such q first; a branch and bound finds what they
 missed, or the proof. Which posteriors there are, and how to search them, a `Finder` says: all of the simplex (`FreePosteriors`), or those
 that a cap on every cluster allows (`allowed.py`).
 
@@ -42,14 +42,14 @@ from ...solution import Status
 from ..challenge import challenge, disproven
 
 if TYPE_CHECKING:
-    from .allowed import TaskPricing
+    from .allowed import KeptSearch
 
 PIECE = 0.1
 """Seconds, about, between two looks at the clock and at the caller."""
 
 
 GIVEN = 3.0
-"""What a search may spend on lower prices, in units of the floor: with what else is lost, a proof to tol/4 stays within 5/8 of tol."""
+"""What a search may spend on lower multipliers, in units of the floor: with what else is lost, a proof to tol/4 stays within 5/8 of tol."""
 
 
 class Finder(ABC):
@@ -73,7 +73,7 @@ class Finder(ABC):
         """Posteriors with g < below that local searches meet, from the columns in use."""
 
     @abstractmethod
-    def search(self, aim: Point, floor: float) -> CellSearch | TaskPricing:
+    def search(self, aim: Point, floor: float) -> CellSearch | KeptSearch:
         """A search for posteriors with g < floor."""
 
     @abstractmethod
@@ -87,7 +87,7 @@ class Outcome:
 
     point: Point
     proof: Point
-    """The point whose dual proves the bound."""
+    """The point whose multipliers prove the bound."""
     lower: float
     """Proven lower bound of the programme over all posteriors."""
     left: int
@@ -114,13 +114,13 @@ def generate(
     """Add posteriors until none that matters has g < 0 by more than tol/4, proven; or until the budget is spent.
 
     Or until the mixture costs no more than a lower bound that is known without a search, within tol/2. Where Y is a function of X, g is
-    flat at the best prices: no search would end, and the simple bound is exact.
+    flat at the best multipliers: no search would end, and the simple bound is exact.
 
     Before it says what it has proven, a local search over all posteriors tries to contradict it (`Finder.challenge`).
 
     Whatever ends it, Ctrl-C included, the bound holds and the point is the best mixture of all columns met.
     """
-    # Pricing is done to a tolerance of 0.1 first.
+    # The first search is done to a tolerance of 0.1.
     floor, lower, left, done = max(0.1, tol / 4.0), -math.inf, 1, math.inf
     claim, mistakes = -math.inf, 0
     proof = point = master()
@@ -138,7 +138,7 @@ def generate(
         new = finder.columns(aim, point.used, WORTH * low, budget)
         last = False
         if not new.shape[1]:
-            aim, least, left, new, wrong = _priced(programme, finder, aim, low, budget)
+            aim, least, left, new, wrong = _searched(programme, finder, aim, low, budget)
             mistakes += wrong
             bound = least + aim.dual - programme.rounding(aim.lam, aim.beta)
             if bound > lower:
@@ -170,12 +170,12 @@ def generate(
     return Outcome(point, proof, lower, left, done)
 
 
-def _priced(
+def _searched(
     programme: Programme, finder: Finder, aim: Point, floor: float, budget: Budget
 ) -> tuple[Point, float, int, Array, int]:
     """A search for posteriors with g < floor, as far as the budget goes.
 
-    The point with the prices that were searched, the least g proven for them, cells left open, posteriors well on the way to the floor, and
+    The point with the multipliers of the search, the least g proven for them, cells left open, posteriors well on the way to the floor, and
     claims that did not hold when they were computed once more.
     """
     none = programme.Q[:, :0]
@@ -187,14 +187,20 @@ def _priced(
     # Cells before the first look; then as many as take about `PIECE` seconds.
     on, before, block = search.left > 0, budget.cells_spent, 64
     budget.cells_spent = before + search.cells
-    while on and not budget.spent and (room := budget.cells - budget.cells_spent) > 1:
+    while on and not budget.spent and (most := budget.cells - budget.cells_spent) > 1:
         began = time.perf_counter()
-        on = search.advance(int(min(block, room)))
+        on = search.advance(int(min(block, most)))
         budget.cells_spent = before + search.cells
         seconds = time.perf_counter() - began
         block = max(block // 2, 2) if seconds > 2.0 * PIECE else 2 * block if seconds < 0.5 * PIECE else block
         budget.tell()
-    return aim.priced(search.prices, programme.p_x), search.least(), search.left, search.violating(), search.mistakes
+    return (
+        aim.with_multipliers(search.multipliers, programme.p_x),
+        search.least(),
+        search.left,
+        search.violating(),
+        search.mistakes,
+    )
 
 
 class CellSearch:
@@ -212,7 +218,7 @@ class CellSearch:
     def begin(self, search: PosteriorBoxes | Slots | CappedBoxes, kernel: Callable[..., bool]) -> None:
         """Bound the first cell; the kernel is what advances the search."""
         self.search, self.kernel = search, kernel
-        search.table[:] = 0  # room may be as the search before this one left it
+        search.table[:] = 0  # the arrays are as the search before this one left them
         self.advance(0)
 
     def advance(self, cells: int) -> bool:
@@ -240,7 +246,7 @@ class CellSearch:
         return min(low, float(self.search.key[self.search.heap[0]])) if self.tally[WAITING] else low
 
     @property
-    def prices(self) -> Array:
+    def multipliers(self) -> Array:
         """The lambda that `least` is about: lam, lower where the budget was spent."""
         return np.minimum(self.lam, self.gathered[self.channel.group])
 
@@ -252,7 +258,7 @@ class CellSearch:
         return Q
 
 
-class Pricing(CellSearch):
+class FreeSearch(CellSearch):
     """One search for posteriors with g(q) < floor, or a proof that there are none; beta > 1.
 
     Parameters
@@ -263,17 +269,17 @@ class Pricing(CellSearch):
         How low g may go; negative, as g is 0 at the posteriors in use.
     p_x, budget
         Letters' masses, and how much of lam.p_x the search may give away: a posterior that is met below the floor then costs it a lower
-        price of one letter, and it goes on. What it proves is about `prices`, not about lam.
+        multiplier of one letter, and it goes on. What it proves is about `multipliers`, not about lam.
     """
 
     def __init__(
         self, channel: Channel, lam: Array, beta: float, floor: float, p_x: Array | None = None, budget: float = 0.0
     ) -> None:
         if not beta > 1.0:
-            raise InvalidOptionError(f"pricing is for beta > 1, where g is not concave; found beta = {beta!r}.")
+            raise InvalidOptionError(f"this search is for beta > 1, where g is not concave; found beta = {beta!r}.")
         super().__init__(channel, lam, beta, floor, budget, channel.rank)
         p = np.ones(len(self.gathered)) if p_x is None else np.bincount(channel.group, p_x)
-        given = (channel.T, self.gathered, p, self.number, self.tally, *channel.room)
+        given = (channel.T, self.gathered, p, self.number, self.tally, *channel.arrays)
         if channel.by_slots:
             self.begin(Slots(*given), advance_slots)  # type: ignore[arg-type]
         else:
@@ -296,7 +302,7 @@ class FreePosteriors(Finder):
         """Local minima of g near the columns in use; where they are few, posteriors grown letter by letter as well."""
         if aim.beta <= self.channel.concave_up_to:
             return used[:, :0]
-        used = without_traces(used, self.channel.rank + 1)
+        used = without_dust(used, self.channel.rank + 1)
         Q, values = self.channel.descend(aim.lam, aim.beta, used)
         new = Q[:, values < below]
         # Where local descent brings fewer than one column for ten letters, posteriors are grown as well.
@@ -321,9 +327,9 @@ class FreePosteriors(Finder):
             return None
         return float(self.programme.reduced(aim.lam, aim.beta)[: len(aim.lam)].min()) - self.error(aim)
 
-    def search(self, aim: Point, floor: float) -> Pricing:
+    def search(self, aim: Point, floor: float) -> FreeSearch:
         """By slots or boxes."""
-        return Pricing(self.channel, aim.lam, aim.beta, floor, self.programme.p_x, -GIVEN * floor)
+        return FreeSearch(self.channel, aim.lam, aim.beta, floor, self.programme.p_x, -GIVEN * floor)
 
     def challenge(self, proof: Point, claim: float) -> tuple[Array, float] | None:
         """By the map of `challenge`, from all columns."""
@@ -333,8 +339,8 @@ class FreePosteriors(Finder):
         return found if found[1] < claim - self.error(proof) else None
 
 
-def without_traces(Q: Array, most: int) -> Array:
-    """The columns on their largest letters only, at most so many: an encoder's clusters hold traces of all, and Newton's step is cubic."""
+def without_dust(Q: Array, most: int) -> Array:
+    """The columns on their largest letters only, at most so many: an encoder's clusters hold dust of all, and Newton's step is cubic."""
     smallest = np.partition(Q, -most, axis=0)[-most] if len(Q) > most else np.zeros(Q.shape[1])
     # A mass below this does not count as a letter in use.
     kept: Array = np.where((smallest <= Q) & (Q > 1e-9), Q, 0.0)

@@ -1,6 +1,6 @@
 """The funnel with a cap on the leakage: the largest I(X;Z) with I(Y;Z) <= eps, exactly.
 
-The linear programme over posteriors (`programme`) gets one more row, sum_k p_k H(Tq_k) >= H(Y) - eps. The dual value of that row is
+The linear programme over posteriors (`programme`) gets one more row, sum_k p_k H(Tq_k) >= H(Y) - eps. The multiplier of that row is
 beta, and for any lambda with H(q) - beta H(Tq) - lambda.q >= m on the simplex
 
     I(X;Z) <= H(X) - lambda.p_x - m - beta (H(Y) - eps)    for every Z with I(Y;Z) <= eps.
@@ -102,7 +102,7 @@ class LeakageLine(NamedTuple):
     beta: float
     lower: float
     lam: Array | None
-    """The prices that prove it; any, where nothing had to be searched; None if another line does."""
+    """The multipliers that prove it; any, where nothing had to be searched; None if another line does."""
 
     def at(self, eps: float) -> float:
         """Beta eps - lower, rounded up: no Z with I(Y;Z) <= eps has a larger I(X;Z)."""
@@ -125,7 +125,7 @@ def _capped(
 ) -> CappedFunnel:
     """One cap; lines are those of the caps before, and this one's is added. ``private`` is an encoder that leaks nothing.
 
-    The answer is a solution of the Lagrangian at the slope of the frontier here: the proving line's, else the programme's price.
+    The answer is a solution of the Lagrangian at the slope of the frontier here: the proving line's, else the multiplier of the cap.
     """
     H_x = float(entr(support.p_x).sum())
     known = min(line.at(eps) for line in lines)
@@ -143,9 +143,9 @@ def _capped(
         found_by="columns",
         advice="raise max_cells or max_seconds",
     )
-    price = outcome.point.beta if outcome.point.solved else None
+    slope = outcome.point.beta if outcome.point.solved else None
     spent = _Spent(budget.seconds_spent, budget.cells_spent, outcome.left)
-    return _answer(support, run, eps, upper, tol, lines, price, spent)
+    return _answer(support, run, eps, upper, tol, lines, slope, spent)
 
 
 class _Spent(NamedTuple):
@@ -167,8 +167,8 @@ def _again(
         W = answer.encoder[:, support.x]
     run = Run(W, old.status, old.iterations, old.residuals, found_by=old.solver, advice=old.advice)
     upper = min(answer.upper_bound, _lowest(lines, eps).at(eps))
-    price = point.beta if point.solved else answer.beta
-    return _answer(support, run, eps, upper, answer.tol, lines, price, _Spent(old.seconds, answer.cells, answer.left))
+    slope = point.beta if point.solved else answer.beta
+    return _answer(support, run, eps, upper, answer.tol, lines, slope, _Spent(old.seconds, answer.cells, answer.left))
 
 
 def _answer(
@@ -178,14 +178,14 @@ def _answer(
     upper: float,
     tol: float,
     lines: list[LeakageLine],
-    price: float | None,
+    slope: float | None,
     spent: _Spent,
 ) -> CappedFunnel:
     """An encoder with its bound, as a solution at the slope."""
     ixz = plane_point(support.joint, support.lift(run.encoder)).ixz
     line = _lowest(lines, eps)
-    if upper - ixz > tol and price is not None:
-        line = _at_slope(support, price, lines)
+    if upper - ixz > tol and slope is not None:
+        line = _at_slope(support, slope, lines)
     residuals = Residuals(0.0, 0.0, line.problem.stationarity(support.joint, support.lift(run.encoder)))
     otherwise = Status.ITERATION_LIMIT if run.status.converged else run.status
     judged = replace(
@@ -207,7 +207,7 @@ def _lowest(lines: list[LeakageLine], eps: float) -> LeakageLine:
 def _at_slope(support: Support, beta: float, lines: list[LeakageLine]) -> LeakageLine:
     """The Lagrangian at beta with the highest lower bound that is known of it.
 
-    (beta - beta') I(Y;Z) >= 0, so that what bounds it at a smaller beta' bounds it here; such a bound has no prices of its own.
+    (beta - beta') I(Y;Z) >= 0, so that what bounds it at a smaller beta' bounds it here; such a bound has no multipliers of its own.
     """
     simple = LeakageLine(beta, simple_bound(support, beta), np.zeros(len(support.p_x)))
     below = [line if line.beta == beta else LeakageLine(beta, line.lower, None) for line in lines if line.beta <= beta]

@@ -136,7 +136,7 @@ class PrivacyRules(NamedTuple):
     1,038 x 2 letters, with 200,000 vertices, it was measured to take less than a fiftieth of the memory."""
     each: int = 2
     """Vertices for each letter, and each place in a basis, that join in one round of it."""
-    priced: float = 1e-11
+    negative: float = 1e-11
     """Reduced costs that count as 0, in nats."""
     inside: float = 1e-11
     """Coordinates of a vertex, in units of what they can be at most, that count as 0."""
@@ -225,7 +225,7 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
 def _proven(
     support: Support, polytope: Polytope, released: tuple[Array, Array, Array, Array], began: float
 ) -> PerfectPrivacy:
-    """The best release on all vertices, with what its prices prove of every other."""
+    """The best release on all vertices, with what its multipliers prove of every other."""
     Q, costs, weights, lam = released
     lam = repaired(lam, Q, costs, support.p_x)
     upper = float(entr(support.p_x).sum()) - math.fsum(lam * support.p_x) + simple_rounding(support, 1.0)
@@ -285,7 +285,7 @@ class Polytope:
         """Those that a release has met."""
 
     def release(self, budget: Budget) -> tuple[Array, Array, Array, Array]:
-        """p_x and vertices as columns, of those met within the budget; H of each, their weights in the best release, and its prices."""
+        """p_x and vertices as columns, of those met within the budget; H of each, their weights in the best release, its multipliers."""
         # p_x is not a vertex unless it is the only one; with it among the columns the programme always has a solution.
         first = (self.p_x / self.p_x.sum())[:, None]
         if self.rank == len(self.p_x):
@@ -321,7 +321,7 @@ class Vertices(NamedTuple):
 
 
 def _mixture(Q: Array, p_x: Array, budget: Budget) -> tuple[Array, Array, Array, Array]:
-    """The columns, H of each, and the weights and prices of the cheapest mixture."""
+    """The columns, H of each, and the weights and multipliers of the cheapest mixture."""
     costs = entr(Q).sum(axis=0)
     weights, lam, _ = linear_programme(Q, costs, p_x, budget=budget.part(seconds=math.inf))
     return Q, costs, weights, lam
@@ -330,7 +330,7 @@ def _mixture(Q: Array, p_x: Array, budget: Budget) -> tuple[Array, Array, Array,
 def _generated(first: Array, vertices: Vertices, p_x: Array, budget: Budget) -> tuple[Array, Array, Array, Array]:
     """The cheapest mixture of a first column and the vertices: of many, those of least reduced cost join until none is below 0.
 
-    Prices hold for all vertices, whatever ends it: sum_x q(x) = 1, so that lowering every lambda_x alike lowers lambda.q by as much.
+    Multipliers hold for all vertices, whatever ends it: sum_x q(x) = 1, so that lowering every lambda_x alike lowers lambda.q by as much.
     """
     n, count = len(p_x), len(vertices.letters)
     if count <= RULES.direct * n:
@@ -348,7 +348,7 @@ def _generated(first: Array, vertices: Vertices, p_x: Array, budget: Budget) -> 
 
 
 def _greedy(vertices: Vertices, p_x: Array) -> IntArray:
-    """Vertices that make up p_x, those of least H first, and for every letter a few others: without them prices are useless.
+    """Vertices that make up p_x, those of least H first, and for every letter a few others: without them multipliers are useless.
 
     What is left of p_x leaks as little as p_x, so that all of it is used if all vertices are there.
     """
@@ -369,7 +369,7 @@ def _greedy(vertices: Vertices, p_x: Array) -> IntArray:
 
 def _cheapest(vertices: Vertices, reduced: Array, n: int) -> IntArray:
     """For every letter the few vertices on it of least reduced cost, those below 0."""
-    order = np.flatnonzero(reduced < -RULES.priced)
+    order = np.flatnonzero(reduced < -RULES.negative)
     order = order[np.argsort(reduced[order], kind="stable")]
     on = vertices.letters[order]
     chosen = []

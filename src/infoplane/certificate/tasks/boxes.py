@@ -103,7 +103,7 @@ class Asked:
             weigh(form.T_u, form.T_s, form.keep, form.hide, form.gamma, self.lam, low, high, target, v, w)
 
     def _by_programme(self, low: Array, high: Array, v: Array, w: Array) -> None:
-        """The best for secants, where S is held: a linear programme over q with T_u q in the box, T_s q = p_s up to a price; w is its q."""
+        """The best for secants, where S is held: a linear programme over q with T_u q in the box, T_s q = p_s at a charge; w is its q."""
         from scipy.optimize import linprog
 
         form, (T_s, _), n = self.form, self.secret, len(w)

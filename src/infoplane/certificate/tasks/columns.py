@@ -1,10 +1,10 @@
-"""One target kept, another hidden, at gamma = 0: columns are met and priced until a bound is proven.
+"""One target kept, another hidden, at gamma = 0: columns are met, and what is missing searched for, until a bound is proven.
 
     L  >=  -keep H(U) + hide H(S) + lambda.p_x + min_q (f(q) - lambda.q)     for every encoder and every lambda,
 
-with lambda of a linear programme over posteriors, and hide given, or the price of a cap r on I(S;Z), which makes a bound of I(U;Z) under
-it: keep I(U;Z) <= hide r - (that bound of L). Of binary secrets columns have two letters, and are priced and proven on the edges of the
-simplex (`generate`); of any other they are found by descents, and the proof is by boxes of u = T_u q (`generate_columns`).
+with lambda of a linear programme over posteriors, and hide given, or the multiplier of a cap r on I(S;Z), which makes a bound of I(U;Z)
+under it: keep I(U;Z) <= hide r - (that bound of L). Of binary secrets columns have two letters: the search and the proof are on the edges
+of the simplex (`generate`); of any other they are found by descents, and the proof is by boxes of u = T_u q (`generate_columns`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array, IntArray
-from ...kernels.task_proof.pairs import price_edges
+from ...kernels.task_proof.pairs import search_edges
 from ...posterior.task_form import TaskColumns, TaskForm, TaskPoint, edges, missing, on_edges
 from ...runtime.budget import Budget, Stopped
 from ..challenge import upheld
@@ -37,12 +37,12 @@ class TaskColumnEffort(NamedTuple):
     edges_kept: float = 0.002
     """Nats of reduced cost beyond which an unused column is forgotten."""
     many_edges: int = 16
-    """Columns for every letter up to which none is forgotten: among few the prices may swing, and bring back what was forgotten for
+    """Columns for every letter up to which none is forgotten: among few the multipliers may swing, and bring back what was forgotten for
     ever."""
     seeds: int = 6_000
     seeds_a_letter: int = 13
     """Random edges to begin with: fewer rounds on Adult (benchmarks/tasks.py)."""
-    room: int = 200_000
+    most_violated: int = 200_000
     """Violated edges that a round looks at."""
     rounds: int = 300
     """Programmes for one parameter or cap."""
@@ -85,7 +85,7 @@ class TaskOutcome(NamedTuple):
 
 
 class Best(NamedTuple):
-    """The highest bound so far: of L, at its price of a cap r, less that price times r."""
+    """The highest bound so far: of L, at its multiplier of a cap r, less that multiplier times r."""
 
     at_cap: float = -math.inf
     lower: float = -math.inf
@@ -128,11 +128,11 @@ def seeded(form: TaskForm, private: Any = None, posteriors: Array | None = None)
 def generate(form: TaskForm, columns: TaskColumns, tol: float, budget: Budget, cap: float | None = None) -> TaskOutcome:
     """Columns until the programme's value is within ``tol`` of the bound, or the budget is spent; under a cap if one is given.
 
-    Values and bounds are of keep (I(U;Z) - ...) up to the same constant: with a cap r, L's bound at its price less hide r.
+    Values and bounds are of keep (I(U;Z) - ...) up to the same constant: with a cap r, L's bound at its multiplier less hide r.
     """
     finest, floor, best, n = tol / 4.0, 1e-3, Best(), len(form.p_x)
     found: TaskPoint | None = None
-    pairs, met = np.empty((EFFORT.room, 2), dtype=np.int64), np.empty((EFFORT.room, 2))
+    pairs, met = np.empty((EFFORT.most_violated, 2), dtype=np.int64), np.empty((EFFORT.most_violated, 2))
     for rounds in range(1, EFFORT.edge_rounds + 1):  # noqa: B007
         try:
             found = columns.solve(cap)
@@ -145,7 +145,7 @@ def generate(form: TaskForm, columns: TaskColumns, tol: float, budget: Budget, c
         if math.isfinite(best.at_cap):
             floor = min(floor, max((found.value - best.at_cap) / 50.0, finest))
         asked = Asked(form.at(found.hide), found.lam)
-        least, count, cells = priced_edges(asked, floor, pairs, met)
+        least, count, cells = searched_edges(asked, floor, pairs, met)
         budget.cells_spent += cells
         best = best.or_better(asked, least if count else min(least, 0.0), cap)
         if found.value - best.at_cap <= tol or budget.over or (count == 0 and floor <= finest):
@@ -158,10 +158,10 @@ def generate(form: TaskForm, columns: TaskColumns, tol: float, budget: Budget, c
     return best.outcome(encoder, rounds, used)
 
 
-def priced_edges(asked: Asked, floor: float, pairs: IntArray, met: Array) -> tuple[float, int, int]:
+def searched_edges(asked: Asked, floor: float, pairs: IntArray, met: Array) -> tuple[float, int, int]:
     """The least f(q) - lambda.q of all edges, as far as it is below -floor; how many are well on the way, and intervals gone through."""
     form = asked.form
-    return price_edges(form.T_u, form.T_s, form.keep, form.hide, asked.lam, floor, -0.25 * floor, pairs, met)
+    return search_edges(form.T_u, form.T_s, form.keep, form.hide, asked.lam, floor, -0.25 * floor, pairs, met)
 
 
 def chosen(pairs: IntArray, met: Array, letters: int) -> tuple[IntArray, IntArray, Array]:
@@ -246,6 +246,6 @@ def _edges(form: TaskForm, lam: Array, floor: float) -> Array:
     n = len(form.p_x)
     if n > EFFORT.most_letters:
         return np.empty((n, 0))
-    pairs, met = np.empty((EFFORT.room, 2), dtype=np.int64), np.empty((EFFORT.room, 2))
-    _, count, _ = priced_edges(Asked(form, lam), floor, pairs, met)
+    pairs, met = np.empty((EFFORT.most_violated, 2), dtype=np.int64), np.empty((EFFORT.most_violated, 2))
+    _, count, _ = searched_edges(Asked(form, lam), floor, pairs, met)
     return np.asarray(edges(n, *chosen(pairs[:count], met[:count], n))[:, : EFFORT.pairs].toarray())

@@ -70,7 +70,7 @@ class Work(NamedTuple):
 
 
 @part
-def room(T: Array) -> Work:
+def workspace(T: Array) -> Work:
     """Work for one box after another."""
     n_y, n_x = T.shape
     n = 2 * n_y

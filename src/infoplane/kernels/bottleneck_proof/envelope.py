@@ -14,14 +14,14 @@ from ...information import Array
 from ...runtime.compiling import entry, inlined, part
 from ..common import Integers, copy_row, pop, push, safe_log
 from .ascent import locate, newton_step
-from .cell_bound import Dual, Work, bound_with, log_partition, mean, means, prepare, propagate, reduce, room
-from .recheck import Second, bound_agrees, chosen, empty, keep_box, ranges_agree, second_room, sums_agree
+from .cell_bound import Dual, Work, bound_with, log_partition, mean, means, prepare, propagate, reduce, workspace
+from .recheck import Second, bound_agrees, chosen, empty, keep_box, ranges_agree, second_workspace, sums_agree
 
 Shorts = np.ndarray[tuple[int, ...], np.dtype[np.int16]]
 Singles = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 
-PLACES, OPEN, SPARE, CUTS, DISPUTED = range(5)  # slots of Boxes.counts
-CLOSED, LOWEST = range(2)  # slots of Boxes.levels
+PLACES, OPEN, SPARE, CUTS, DISPUTED = range(5)  # indices of Boxes.counts
+CLOSED, LOWEST = range(2)  # indices of Boxes.levels
 
 
 class Boxes(NamedTuple):
@@ -258,7 +258,7 @@ def search(dual: Dual, boxes: Boxes, target: float, cuts: int) -> None:
 
     At most `cuts` of them, for which the arrays must have room; nothing is left to do once no box is open.
     """
-    work, second = room(dual.T), second_room(dual.T)
+    work, second = workspace(dual.T), second_workspace(dual.T)
     first = boxes.counts[PLACES] == 0
     for _ in range(cuts + first):
         k, other, bound, halves = 0, 0, -math.inf, 1

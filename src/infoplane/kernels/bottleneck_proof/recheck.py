@@ -33,7 +33,7 @@ class Second(NamedTuple):
 
 
 @part
-def second_room(T: Array) -> Second:
+def second_workspace(T: Array) -> Second:
     """Room for one claim after another."""
     n_y, n_x = T.shape
     h = np.zeros((n_y, n_x))

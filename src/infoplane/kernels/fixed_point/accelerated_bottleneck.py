@@ -39,7 +39,7 @@ A point that is not PLAIN is kept only if J has not risen (`accepts`). Where a p
 origin    the point                                           if it is refused, the next point is T(u_old), and
 ========  ==================================================  ==========================================================================
 PLAIN     T(u_old)                                            (it cannot be refused)
-LEAP      SQUAREM's or Anderson's                             the next phase is PAIR; SQUAREM's longest step is divided by GROWTH
+LEAP      SQUAREM's or Anderson's                             the next phase is PAIR; SQUAREM's longest step is divided by STRETCH
 NEWTON    Newton's                                            the phase stays; Newton's step has to wait twice as long. But before that, it
                                                               is shortened, and tried again
 FEWER     T(u_old) with clusters merged                       with the former clusters, phase PAIR, no merging for PATIENCE STRIDEs
@@ -54,7 +54,7 @@ from ...information import Array
 from ...runtime.compiling import entry, inlined, part
 from ..common import LOSS, RUNNING, STATIONARITY, Flags, Integers, copy_rows, exp, mark_dead
 from .clusters import CHEAP, EQUAL, reduce, split_clusters
-from .extrapolation import FIRST_CAP, GROWTH, SLACK, anderson, newton, normalise, remember, shorten, squarem
+from .extrapolation import FIRST_CAP, SLACK, STRETCH, anderson, newton, normalise, remember, shorten, squarem
 from .selfmap import (
     COMPARE,
     COMPARING,
@@ -97,8 +97,8 @@ class Control(Protocol):
     clusters_old: int  # of u_old
     merge_at: int  # iteration of the next look for clusters to merge
     newton_at: int  # iteration from which Newton's step may be tried
-    newton_wait: int  # what a refusal makes it wait, in multiples of its price
-    products: int  # its price: what the last one took, in evaluations of the map
+    newton_wait: int  # what a refusal makes it wait, in multiples of its cost
+    products: int  # its cost: what the last one took, in evaluations of the map
     shortened: int  # times that it was shortened
     splits: int  # how many more times clusters may be split after the run has become stationary
     J: float  # what J must not exceed
@@ -154,7 +154,7 @@ def refuse(run: Control, iteration: int) -> None:
         if run.origin == FEWER:
             run.merge_at = iteration + PATIENCE * STRIDE
         elif run.phase != ANDERSON:
-            run.cap = max(run.cap / GROWTH, 1.0)
+            run.cap = max(run.cap / STRETCH, 1.0)
         run.phase = PAIR
     run.origin = PLAIN
 
@@ -170,7 +170,7 @@ def promote(run: Control, norm: float, iteration: int) -> None:
 
 @inlined
 def newton_is_due(run: Control, written: bool, norm: float, iteration: int) -> bool:
-    """Whether Newton's step is worth its price: W is ``written``, the fixed point near, and others have tried for half as long."""
+    """Whether Newton's step is worth its cost: W is ``written``, the fixed point near, and others have tried for half as long."""
     # Above a norm of 0.001 it may lead elsewhere: words in 20 clusters ended 1.5e-4 nats higher with 0.03.
     return written and norm < 1e-3 and iteration >= run.newton_at and run.phase != PAIR
 
@@ -279,7 +279,7 @@ def _leap(
         return PLAIN
     if run.phase == PAIR:
         reached = squarem(u_old, f_old, f, q_flat, run.cap, new)
-        run.phase, run.cap = BASE, GROWTH * run.cap if reached == run.cap else run.cap
+        run.phase, run.cap = BASE, STRETCH * run.cap if reached == run.cap else run.cap
         return LEAP
     if run.held > 0 or run.origin == PLAIN:
         run.held = remember(D_F[r], D_G[r], run.held, f, f_old, u, u_old)

@@ -12,7 +12,7 @@ FIRST   L1 = T(L0)                                            SECOND
 SECOND  L2 = T(L1)                                            FIRST from L2, if T moves some entry by more than NEAR, or if W is to be
                                                               compared next; else SQUAREM's point is put over L0, and LEAPED
 LEAPED  the point is normalised, and its Lagrangian measured  FIRST from the point if its Lagrangian is not above that at L2 (and the
-                                                              next leap may be GROWTH times as long); else FIRST from L2 (and shorter)
+                                                              next leap may be STRETCH times as long); else FIRST from L2 (and shorter)
 ======  ====================================================  ==========================================================================
 
 SQUAREM's point is L0 + 2 a r + a^2 v, r = L1 - L0, v = (L2 - L1) - r, a = |r| / |v|, norms weighted by p(x) p(z|x). The tables of L0, L1
@@ -28,7 +28,7 @@ from ...information import Array
 from ...runtime.compiling import entry, inlined
 from ..common import LOG_TINY, LOSS, STATIONARITY, Integers, exp, fetch, regrouped, save
 from .clusters import without_dead
-from .extrapolation import GROWTH, LONGEST, SLACK
+from .extrapolation import LONGEST, SLACK, STRETCH
 from .selfmap import (
     COMPARE,
     COMPARING,
@@ -131,11 +131,11 @@ def _what_follows(
         return FIRST, last, cap
     if stage == SECOND:
         reached = leap_ahead(L[base], L[(base + 1) % 3], L[last], W, p_x, n, cap)
-        return LEAPED, base, GROWTH * cap if reached == cap else cap
+        return LEAPED, base, STRETCH * cap if reached == cap else cap
     if kept:
         return FIRST, base, cap
     encoder_of(L[last], p_x, n, W)
-    return FIRST, last, max(cap / GROWTH, 1.0)
+    return FIRST, last, max(cap / STRETCH, 1.0)
 
 
 @entry

@@ -27,7 +27,7 @@ from .selfmap import ChannelBlocks, Scratch, slope_times
 
 LONGEST = 30.0  # no logarithm moves by more in one step
 # SQUAREM's longest step at first, and the factor by which it grows on success and shrinks on refusal.
-FIRST_CAP, GROWTH = 4.0, 4.0
+FIRST_CAP, STRETCH = 4.0, 4.0
 SLACK = 1e-14  # relative rise of an objective that may be rounding
 
 

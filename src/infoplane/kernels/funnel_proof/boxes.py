@@ -61,7 +61,7 @@ class PosteriorBoxes(NamedTuple):
     """A search under way; arrays, updated in place. heap[:WAITING] are the cells that wait, lowest bound first, the rest are free."""
 
     T: Array  # (n, |Y|)         p(y|x), one row per letter
-    lam: Array  # (n,)         prices; a search may lower them
+    lam: Array  # (n,)         multipliers; a search may lower them
     p: Array  # (n,)           masses
     number: Array
     tally: Integers
@@ -76,7 +76,7 @@ class PosteriorBoxes(NamedTuple):
     table: Integers  # sets of letters that have been descended on
 
 
-class BoxRoom(NamedTuple):
+class BoxWork(NamedTuple):
     """Room for one cell: its ranges, and what bounding it leaves behind; active letters are at [:count]."""
 
     l: Array  # (n,)
@@ -100,12 +100,12 @@ class BoxRoom(NamedTuple):
 
 
 @part
-def room(search: PosteriorBoxes) -> BoxRoom:
+def workspace(search: PosteriorBoxes) -> BoxWork:
     """Room for one cell."""
     n, m = search.T.shape
     a, v = np.empty((10, n)), np.empty((4, m))
     active, top = np.empty(n, np.int64), np.empty(search.tally[RANK] + 1, np.int64)
-    return BoxRoom(
+    return BoxWork(
         a[0], a[1], a[2], active, a[3], a[4], a[5], a[6], a[7], a[8], a[9], v[0], v[1], v[2], v[3], top, np.empty((n, 2)), np.empty(1)
     )  # fmt: skip
 
@@ -185,7 +185,7 @@ def propagate(l: Array, b: Array, r: int, top: Integers) -> bool:
 
 
 @part
-def prepare(search: PosteriorBoxes, work: BoxRoom) -> int:
+def prepare(search: PosteriorBoxes, work: BoxWork) -> int:
     """Active letters, secants, and a q in the box with sum 1 near the guess; how many letters."""
     l, b, q = work.l, work.b, work.q
     n, count, total = l.size, 0, 0.0
@@ -201,7 +201,7 @@ def prepare(search: PosteriorBoxes, work: BoxRoom) -> int:
         work.line[x] = slope - search.lam[x]
         q[x] = min(max(q[x], l[x]), b[x])
         total += q[x]
-    # Take what is too much from, or give what is missing to, all in proportion to their room.
+    # Take what is too much from, or give what is missing to, all in proportion to what they can.
     space = 0.0
     for i in range(count):
         x = work.active[i]
@@ -219,7 +219,7 @@ def prepare(search: PosteriorBoxes, work: BoxRoom) -> int:
 
 
 @part
-def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
+def slopes(search: PosteriorBoxes, work: BoxWork, count: int) -> None:
     """Log v into w, beta T.w and the relaxation's slope at every active letter into tangent and c."""
     smoothed_logs(work.u, work.w)
     fill_tangents(search.T, work.w, search.number[BETA], work.active, count, work.tangent)
@@ -229,7 +229,7 @@ def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
 
 
 @part
-def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
+def bounded(search: PosteriorBoxes, work: BoxWork, count: int) -> float:
     """B, rounded downward, for the v of `slopes` and the best nu; leaves nu, k_x and M_x."""
     cost, width, left = np.empty(count), np.empty(count), 1.0
     for i in range(count):
@@ -252,7 +252,7 @@ def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
 
 
 @part
-def best_move(search: PosteriorBoxes, work: BoxRoom, count: int) -> tuple[int, int]:
+def best_move(search: PosteriorBoxes, work: BoxWork, count: int) -> tuple[int, int]:
     """The letter of least slope that can take mass, and that to take it from: the one that wins most; -1 if nothing wins 1e-12."""
     q, c, up, down, gain = work.q, work.c, -1, -1, 1e-12
     for i in range(count):
@@ -270,7 +270,7 @@ def best_move(search: PosteriorBoxes, work: BoxRoom, count: int) -> tuple[int, i
 
 
 @part
-def value_of_relaxation(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
+def value_of_relaxation(search: PosteriorBoxes, work: BoxWork, count: int) -> float:
     """sum_x (secant of h at q_x) - lambda.q - beta H(u)."""
     value = 0.0
     for i in range(count):
@@ -282,7 +282,7 @@ def value_of_relaxation(search: PosteriorBoxes, work: BoxRoom, count: int) -> fl
 
 
 @part
-def relaxed(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
+def relaxed(search: PosteriorBoxes, work: BoxWork, count: int) -> float:
     """Minimise the relaxation by moves between two letters; B. Stops early if the cell is done, or cannot be."""
     q, l, b = work.q, work.l, work.b
     for step in range(STEPS + 1):
@@ -306,7 +306,7 @@ def relaxed(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
 
 
 @part
-def settle(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail) -> None:
+def settle(search: PosteriorBoxes, work: BoxWork, trail: BoxTrail) -> None:
     """Bound a cell and shrink it while that helps, or until nothing below the floor is left in it; the trail says how."""
     floor, r = search.number[FLOOR], search.tally[RANK]
     trail.rounds[:] = 0
@@ -327,7 +327,7 @@ def settle(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail) -> None:
 
 
 @part
-def place_of_cut(search: PosteriorBoxes, work: BoxRoom, levels: Levels) -> tuple[int, float, float]:
+def place_of_cut(search: PosteriorBoxes, work: BoxWork, levels: Levels) -> tuple[int, float, float]:
     """The letter whose secant is furthest below h where the relaxation is least, and what to leave out of its range; NaN if nothing can."""
     letter = letter_to_cut(work.l, work.b, work.q)
     if letter < 0:
@@ -343,21 +343,21 @@ def place_of_cut(search: PosteriorBoxes, work: BoxRoom, levels: Levels) -> tuple
 
 
 @part
-def keep(search: PosteriorBoxes, work: BoxRoom, levels: Levels, bound: float) -> None:
+def keep(search: PosteriorBoxes, work: BoxWork, levels: Levels, bound: float) -> None:
     """Let a cell wait, if it can be cut and there is room."""
     letter, t1, t2 = place_of_cut(search, work, levels)
     if t1 != t1 or search.tally[WAITING] >= search.heap.size:
         give_up(search.number, search.tally, bound)
         return
-    slot = let_wait(search.heap, search.key, search.tally, bound)
-    search.letter[slot], search.cut[slot, 0], search.cut[slot, 1] = letter, t1, t2
-    copy_row(work.l, search.low[slot])
-    copy_row(work.b, search.high[slot])
-    copy_row(work.q, search.guess[slot])
+    cell = let_wait(search.heap, search.key, search.tally, bound)
+    search.letter[cell], search.cut[cell, 0], search.cut[cell, 1] = letter, t1, t2
+    copy_row(work.l, search.low[cell])
+    copy_row(work.b, search.high[cell])
+    copy_row(work.q, search.guess[cell])
 
 
 @inlined
-def visit(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail, inherited: float) -> None:
+def visit(search: PosteriorBoxes, work: BoxWork, trail: BoxTrail, inherited: float) -> None:
     """Settle the cell in `work` and follow the trail; keep what holds of it, and look for a violation in it, if it is not done."""
     count_cell(search.tally)
     l, b = work.l.copy(), work.b.copy()
@@ -374,7 +374,7 @@ def visit(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail, inherited: flo
 @entry
 def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
     """Bound at most so many cells, in pairs, at first the whole simplex; True while cells wait and the search should go on."""
-    work, (n, m) = room(search), search.T.shape
+    work, (n, m) = workspace(search), search.T.shape
     trail = BoxTrail(
         np.empty((ROUNDS, n)),
         np.empty((ROUNDS, n)),
@@ -388,17 +388,17 @@ def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
     letter, t1, t2, bound = 0, 1.0, 1.0, -np.inf
     while True:
         if search.tally[CELLS] > 0:
-            slot = next_cell(search.heap, search.key, search.tally, search.found, last)
-            if slot < 0:
+            cell = next_cell(search.heap, search.key, search.tally, search.found, last)
+            if cell < 0:
                 return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
-            copy_row(search.low[slot], low)
-            copy_row(search.high[slot], high)
-            copy_row(search.guess[slot], guess)
+            copy_row(search.low[cell], low)
+            copy_row(search.high[cell], high)
+            copy_row(search.guess[cell], guess)
             letter, t1, t2, bound, sides = (
-                search.letter[slot],
-                search.cut[slot, 0],
-                search.cut[slot, 1],
-                search.key[slot],
+                search.letter[cell],
+                search.cut[cell, 0],
+                search.cut[cell, 1],
+                search.key[cell],
                 2,
             )
         for side in range(sides):

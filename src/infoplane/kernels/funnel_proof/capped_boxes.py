@@ -3,8 +3,8 @@
     g(q) = H(q) - beta H(Tq) - lambda.q   on   {q >= 0, sum q = 1, L <= Tq <= U}
 
 The box of least bound is cut where the secant of some letter is furthest below h. A linear programme, begun at the basis of the parent,
-proposes prices, and `capped_cell` says what they prove. Only q on at most r letters matter, see `posterior/programme.py`: a cap on Tq is
-kept when a posterior is taken apart over the vertices of {q' >= 0, Tq' = Tq}.
+proposes multipliers, and `capped_cell` says what they prove. Only q on at most r letters matter, see `posterior/programme.py`: a cap on Tq
+is kept when a posterior is taken apart over the vertices of {q' >= 0, Tq' = Tq}.
 
 The local search proves nothing. H is concave: replaced by its tangent at q, floored so that a letter may come back, the rest is the
 convex relaxation, whose minimiser has no larger g. Repeated until g stays. Without an average cap (beta = 0) the minimisers are vertices,
@@ -20,7 +20,7 @@ from ...information import Array
 from ...runtime.compiling import entry, inlined, part
 from ..common import Integers
 from .boxes import propagate
-from .capped_cell import Prices, cell_bound, is_empty, shrunk_by_rows
+from .capped_cell import Multipliers, cell_bound, is_empty, shrunk_by_rows
 from .capped_relaxation import (
     EMPTY,
     SOLVED,
@@ -59,7 +59,7 @@ FLOORS = (0.03, 1e-10)
 """Masses below which the tangent of H no longer grows steeper: at first, and in the end; a tenth from one tangent to the next."""
 
 
-TRACE = 1e-12
+DUST = 1e-12
 """A mass below this is none."""
 
 
@@ -80,10 +80,10 @@ def value_of(T: Array, lam: Array, beta: float, q: Array) -> float:
 
 @part
 def posterior_at(point: Array, q: Array) -> None:
-    """The letters of a point, without traces, normalised."""
+    """The letters of a point, without dust, normalised."""
     total = 0.0
     for x in range(q.size):
-        q[x] = point[x] if point[x] > TRACE else 0.0
+        q[x] = point[x] if point[x] > DUST else 0.0
         total += q[x]
     q /= total
 
@@ -99,7 +99,7 @@ def best_neighbour(lp: Tableau, lam: Array, w: Array, value: float) -> int:
         column(lp, j, w)
         sign = -1.0 if lp.at_upper[j] else 1.0
         t, _, _ = leaving(lp, w, sign, lp.upper[j] - lp.lower[j])
-        if t < TRACE:
+        if t < DUST:
             continue
         change = 0.0
         if j < n:
@@ -115,14 +115,14 @@ def best_neighbour(lp: Tableau, lam: Array, w: Array, value: float) -> int:
 
 
 @part
-def descended(lp: Tableau, lam: Array, beta: float, c: Array, prices: Prices, q: Array) -> float:
+def descended(lp: Tableau, lam: Array, beta: float, c: Array, multipliers: Multipliers, q: Array) -> float:
     """A local minimum of g in q, from the relaxation with the slopes c; its value, infinite if there is no point at all."""
     n, m = lp.T.shape
     slopes, trial, best = c.copy(), np.empty(n), np.inf
     floor = FLOORS[0]
     # Tangents of one descent, at most.
     for _ in range(25):
-        if relaxed(lp, slopes, beta, prices, 0.0, np.nan, m) != SOLVED:
+        if relaxed(lp, slopes, beta, multipliers, 0.0, np.nan, m) != SOLVED:
             begin(lp, 0)
             break
         posterior_at(lp.point, trial)
@@ -166,9 +166,9 @@ def descend_within(
     """A local minimum of g in each row of found, and its value, from the relaxation with the slopes in the same row of slopes."""
     lp = tableau(T)
     lp.lower[:], lp.upper[:] = lower, upper
-    prices = Prices(np.zeros(T.shape[1]), np.zeros(1), np.zeros(1))
+    multipliers = Multipliers(np.zeros(T.shape[1]), np.zeros(1), np.zeros(1))
     for row in range(slopes.shape[0]):
-        values[row] = descended(lp, lam, beta, slopes[row], prices, found[row])
+        values[row] = descended(lp, lam, beta, slopes[row], multipliers, found[row])
 
 
 class CappedBoxes(NamedTuple):
@@ -194,7 +194,7 @@ class CappedBoxes(NamedTuple):
     table: Integers  # sets of letters that have been descended on
 
 
-class CappedRoom(NamedTuple):
+class CappedWork(NamedTuple):
     """Room for one cell: its ranges, and what bounding it leaves behind."""
 
     l: Array  # (n,)
@@ -208,7 +208,7 @@ class CappedRoom(NamedTuple):
 
 
 @part
-def secants(search: CappedBoxes, work: CappedRoom, lp: Tableau) -> float:
+def secants(search: CappedBoxes, work: CappedWork, lp: Tableau) -> float:
     """The relaxation's slopes into c and its ranges into the tableau; its constant."""
     const = 0.0
     for x in range(work.l.size):
@@ -222,7 +222,7 @@ def secants(search: CappedBoxes, work: CappedRoom, lp: Tableau) -> float:
 
 
 @part
-def settle(search: CappedBoxes, work: CappedRoom, lp: Tableau, prices: Prices) -> float:
+def settle(search: CappedBoxes, work: CappedWork, lp: Tableau, multipliers: Multipliers) -> float:
     """Bound a cell and shrink it while that helps: a proven bound of what is left, infinite if nothing below the floor is."""
     beta, floor, error = search.number[BETA], search.number[FLOOR], search.number[ERROR]
     bound = -np.inf
@@ -234,12 +234,12 @@ def settle(search: CappedBoxes, work: CappedRoom, lp: Tableau, prices: Prices) -
         if not shrunk_by_rows(search.T, search.L, search.U, work.l, work.b):
             return np.inf
         const = secants(search, work, lp)
-        status = relaxed(lp, work.c, beta, prices, const, floor, lp.T.shape[1])
-        if status == EMPTY and is_empty(search.T, search.L, search.U, work.l, work.b, prices.a):
+        status = relaxed(lp, work.c, beta, multipliers, const, floor, lp.T.shape[1])
+        if status == EMPTY and is_empty(search.T, search.L, search.U, work.l, work.b, multipliers.a):
             return np.inf
-        completed(lp, work.c, beta, prices, work.l, work.b)
+        completed(lp, work.c, beta, multipliers, work.l, work.b)
         found = cell_bound(
-            search.T, search.lam, beta, error, search.L, search.U, work.l, work.b, prices, work.k, work.least
+            search.T, search.lam, beta, error, search.L, search.U, work.l, work.b, multipliers, work.k, work.least
         )
         if found >= floor:
             return np.inf
@@ -252,7 +252,7 @@ def settle(search: CappedBoxes, work: CappedRoom, lp: Tableau, prices: Prices) -
 
 
 @part
-def keep(search: CappedBoxes, work: CappedRoom, lp: Tableau, bound: float) -> None:
+def keep(search: CappedBoxes, work: CappedWork, lp: Tableau, bound: float) -> None:
     """Let a cell wait, if it can be cut and there is room: where the secant of a letter is furthest below h."""
     letter = max(letter_to_cut(work.l, work.b, lp.point[: work.l.size]), 0)
     l, b = work.l[letter], work.b[letter]
@@ -262,15 +262,15 @@ def keep(search: CappedBoxes, work: CappedRoom, lp: Tableau, bound: float) -> No
     if t1 != t1 or search.tally[WAITING] >= search.heap.size:
         give_up(search.number, search.tally, bound)
         return
-    slot = let_wait(search.heap, search.key, search.tally, bound)
-    search.letter[slot], search.cut[slot, 0], search.cut[slot, 1] = letter, t1, t2
-    search.low[slot], search.high[slot], search.basis[slot] = work.l, work.b, lp.basis
+    cell = let_wait(search.heap, search.key, search.tally, bound)
+    search.letter[cell], search.cut[cell, 0], search.cut[cell, 1] = letter, t1, t2
+    search.low[cell], search.high[cell], search.basis[cell] = work.l, work.b, lp.basis
     for j in range(lp.at_upper.size):
-        search.at_upper[slot, j] = lp.at_upper[j]
+        search.at_upper[cell, j] = lp.at_upper[j]
 
 
 @part
-def explore(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, prices: Prices) -> None:
+def explore(search: CappedBoxes, work: CappedWork, lp: Tableau, whole: Tableau, multipliers: Multipliers) -> None:
     """Look for a violation near the relaxation's minimiser in an open cell, with all that the cap allows as its range."""
     beta, floor = search.number[BETA], search.number[FLOOR]
     posterior_at(lp.point, work.q)
@@ -283,7 +283,7 @@ def explore(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, 
     slopes = np.empty(work.q.size)
     for x in range(slopes.size):
         slopes[x] = -np.log(max(work.q[x], 1e-10)) - 1.0 - search.lam[x]
-    value = descended(whole, search.lam, beta, slopes, prices, work.q)
+    value = descended(whole, search.lam, beta, slopes, multipliers, work.q)
     if not value < WORTH * floor:
         return
     letters = in_use(work.q, 0.0, work.q.size)
@@ -293,13 +293,15 @@ def explore(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, 
 
 
 @inlined
-def visit(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, prices: Prices, inherited: float) -> None:
+def visit(
+    search: CappedBoxes, work: CappedWork, lp: Tableau, whole: Tableau, multipliers: Multipliers, inherited: float
+) -> None:
     """Settle the cell in `work`; let what is left of it wait, and look for a violation in it."""
     count_cell(search.tally)
-    bound = settle(search, work, lp, prices)
+    bound = settle(search, work, lp, multipliers)
     if bound < np.inf:
         keep(search, work, lp, max(inherited, bound))
-        explore(search, work, lp, whole, prices)
+        explore(search, work, lp, whole, multipliers)
 
 
 @entry
@@ -310,28 +312,28 @@ def advance_capped(search: CappedBoxes, cells: int) -> bool:
     for one in (lp, whole):
         one.lower[n:], one.upper[n:] = search.L, search.U
     whole.upper[:n] = search.most
-    prices = Prices(np.zeros(m), np.zeros(1), np.zeros(1))
+    multipliers = Multipliers(np.zeros(m), np.zeros(1), np.zeros(1))
     a, top = np.empty((4, n)), np.empty(search.tally[RANK] + 1, np.int64)
-    work = CappedRoom(np.zeros(n), search.most.copy(), a[0], a[1], a[2], np.empty((n, 2)), top, a[3])
+    work = CappedWork(np.zeros(n), search.most.copy(), a[0], a[1], a[2], np.empty((n, 2)), top, a[3])
     last = max(search.tally[CELLS], 1) + cells - 1
     low, high, basis, at_upper = work.l.copy(), work.b.copy(), lp.basis.copy(), np.zeros(n + m, np.uint8)
     letter, t1, t2, bound, sides = 0, search.most[0], 0.0, -np.inf, 1
     while True:
         if search.tally[CELLS] > 0:
-            slot = next_cell(search.heap, search.key, search.tally, search.found, last)
-            if slot < 0:
+            cell = next_cell(search.heap, search.key, search.tally, search.found, last)
+            if cell < 0:
                 return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
             low[:], high[:], basis[:], at_upper[:] = (
-                search.low[slot],
-                search.high[slot],
-                search.basis[slot],
-                search.at_upper[slot],
+                search.low[cell],
+                search.high[cell],
+                search.basis[cell],
+                search.at_upper[cell],
             )
             letter, t1, t2, bound, sides = (
-                search.letter[slot],
-                search.cut[slot, 0],
-                search.cut[slot, 1],
-                search.key[slot],
+                search.letter[cell],
+                search.cut[cell, 0],
+                search.cut[cell, 1],
+                search.key[cell],
                 2,
             )
         for side in range(sides):
@@ -344,4 +346,4 @@ def advance_capped(search: CappedBoxes, cells: int) -> bool:
                 work.b[letter] = t1
             else:
                 work.l[letter] = t2
-            visit(search, work, lp, whole, prices, bound)
+            visit(search, work, lp, whole, multipliers, bound)

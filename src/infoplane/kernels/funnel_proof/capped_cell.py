@@ -22,7 +22,7 @@ from ..common import EPS
 from .relaxation import entropy, phi, slope_of_last
 
 
-class Prices(NamedTuple):
+class Multipliers(NamedTuple):
     """What a relaxation proposes: a of the rows Tq = u, and the multipliers of sum q = 1 and of sum u = 1."""
 
     a: Array  # (m,)
@@ -80,15 +80,15 @@ def target_least(a: Array, tau: float, beta: float, L: Array, U: Array) -> float
     """Psi, rounded downward."""
     total, size = -tau, abs(tau)
     for s in range(a.size):
-        price = tau - a[s]
+        slope = tau - a[s]
         u = target_share(a[s], tau, beta, L[s], U[s])
         h = entropy(u)
-        total += price * u - beta * h
+        total += slope * u - beta * h
         size += (abs(tau) + abs(a[s])) * u + beta * h
         if beta > 0.0 and u > 0.0:
             # Convex in u: its tangent at u, wherever that is, lies below it on the whole range.
-            slope = beta * (math.log(u) + 1.0) + price
-            fall = min(slope * (L[s] - u), slope * (U[s] - u), 0.0)
+            steep = beta * (math.log(u) + 1.0) + slope
+            fall = min(steep * (L[s] - u), steep * (U[s] - u), 0.0)
             total += fall
             size += abs(fall)
     return total - 4.0 * (a.size + 8) * EPS * size
@@ -113,22 +113,22 @@ def cell_bound(
     U: Array,
     l: Array,
     b: Array,
-    prices: Prices,
+    multipliers: Multipliers,
     k: Array,
     M: Array,
 ) -> float:
     """B, rounded downward, with k_x and M_x."""
     n, m = T.shape
-    nu = prices.nu[0]
-    psi = target_least(prices.a, prices.tau[0], beta, L, U)
+    nu = multipliers.nu[0]
+    psi = target_least(multipliers.a, multipliers.tau[0], beta, L, U)
     total, size = nu + psi, abs(nu) + abs(psi)
     for x in range(n):
         k[x] = M[x] = 0.0
         if b[x] > 0.0:
             tangent = weight = 0.0
             for s in range(m):
-                tangent += T[x, s] * prices.a[s]
-                weight += T[x, s] * abs(prices.a[s])
+                tangent += T[x, s] * multipliers.a[s]
+                weight += T[x, s] * abs(multipliers.a[s])
             k[x] = (tangent - lam[x] - nu) - (3 * m + 16) * EPS * (weight + abs(lam[x]) + abs(nu))
             M[x] = min(phi(entropy(l[x]), k[x], l[x]), phi(entropy(b[x]), k[x], b[x]))
             total += M[x]

@@ -5,7 +5,7 @@
 For beta = 0 it is one linear programme, by the simplex method with bounded variables. It has few rows, |S| + 1, and many columns: the
 inverse of the basis is kept whole, and the basis of a parent cell is where its children begin. Else -beta H(u) >= beta u.log v for any v
 (Gibbs): each programme at the best v so far adds its vertex to a small hull, on which the function is minimised by moves between two
-vertices. The multipliers of a programme, with beta log v, are the prices a of `capped_cell`, which says what they prove. Of rows that stand
+vertices. The multipliers of a programme, with beta log v, are the a of `capped_cell`, which says what they prove. Of rows that stand
 behind those of the secret (the kept target's, `kept_boxes`) only the ranges count: u is then the first ones.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common import Integers
-from .capped_cell import Prices, add_rows, filling_multiplier, target_multiplier
+from .capped_cell import Multipliers, add_rows, filling_multiplier, target_multiplier
 from .relaxation import entropy, known_enough, move, smoothed_logs, step_length
 
 SOLVED, EMPTY, UNFINISHED = 0, 1, 2
@@ -144,7 +144,7 @@ def refresh(lp: Tableau) -> bool:
 
 
 @part
-def priced(lp: Tableau, cost: Array) -> bool:
+def multipliers_of(lp: Tableau, cost: Array) -> bool:
     """The rows' multipliers for the present basis into y; of the sum of infeasibilities, and True, as long as there are any."""
     n, m = lp.T.shape
     outside = np.zeros(m + 1)
@@ -250,7 +250,7 @@ def minimise(lp: Tableau, cost: Array, steps: int) -> int:
     for step in range(steps):
         if step % REFRESH == REFRESH - 1 and not refresh(lp):
             return UNFINISHED
-        infeasible = priced(lp, cost)
+        infeasible = multipliers_of(lp, cost)
         # After 60 steps without progress the first variable that helps enters, not the best one: no cycle is as long.
         j = entering(lp, cost, infeasible, 1e-11 if infeasible else 1e-11 * largest, still > 60)
         if j < 0:
@@ -317,15 +317,17 @@ def add_vertex(V: Array, n: int, cost: Array, weight: Array, count: int, c: Arra
 
 
 @part
-def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, floor: float, hidden: int) -> int:
-    """Minimise over the tableau's ranges: the point into lp.point, the best a into prices; how the last programme ended.
+def relaxed(
+    lp: Tableau, c: Array, beta: float, multipliers: Multipliers, const: float, floor: float, hidden: int
+) -> int:
+    """Minimise over the tableau's ranges: the point into lp.point, the best a into multipliers; how the last programme ended.
 
     Stops early where const + the minimum is known to be above the floor, or well below it. The first ``hidden`` rows are the secret's.
     """
     n, m = lp.T.shape
     if not beta > 0.0:
         status = minimise(lp, c, PIVOTS)
-        prices.a[:] = -lp.y[:m]
+        multipliers.a[:] = -lp.y[:m]
         return status
     most = m + 4
     V, cost, weight = np.empty((most, n + m)), np.empty(most), np.zeros(most)
@@ -341,7 +343,7 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
         add_rows(lp.T, w, tilted)
         status = minimise(lp, tilted, PIVOTS)
         if status != SOLVED:
-            prices.a[:] = -lp.y[:m]
+            multipliers.a[:] = -lp.y[:m]
             return status
         reached = const
         for x in range(n):
@@ -349,7 +351,7 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
         if reached > lower:
             lower = reached
             for s in range(m):
-                prices.a[s] = (w[s] if s < hidden else 0.0) - lp.y[s]
+                multipliers.a[s] = (w[s] if s < hidden else 0.0) - lp.y[s]
         if value - lower < 1e-9 or known_enough(lower, value, floor):
             break
         count = add_vertex(V, n, cost, weight, count, c, lp.point, u)
@@ -368,9 +370,9 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
 
 
 @part
-def completed(lp: Tableau, c: Array, beta: float, prices: Prices, l: Array, b: Array) -> None:
-    """The best nu and tau for the prices a; c is the relaxation's slope without them."""
+def completed(lp: Tableau, c: Array, beta: float, multipliers: Multipliers, l: Array, b: Array) -> None:
+    """The best nu and tau for the multipliers a; c is the relaxation's slope without them."""
     n, tilted = lp.T.shape[0], c.copy()
-    add_rows(lp.T, prices.a, tilted)
-    prices.nu[0] = filling_multiplier(tilted, l, b)
-    prices.tau[0] = target_multiplier(prices.a, beta, lp.lower[n:], lp.upper[n:])
+    add_rows(lp.T, multipliers.a, tilted)
+    multipliers.nu[0] = filling_multiplier(tilted, l, b)
+    multipliers.tau[0] = target_multiplier(multipliers.a, beta, lp.lower[n:], lp.upper[n:])

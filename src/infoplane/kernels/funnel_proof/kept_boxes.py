@@ -20,7 +20,7 @@ from ...information import Array
 from ...runtime.compiling import entry, part
 from ..common import EPS
 from .capped_boxes import posterior_at
-from .capped_cell import Prices, filling_multiplier, target_least, target_multiplier
+from .capped_cell import Multipliers, filling_multiplier, target_least, target_multiplier
 from .capped_relaxation import EMPTY, SOLVED, Tableau, begin, relaxed, tableau
 from .relaxation import entropy
 
@@ -44,7 +44,7 @@ def lines(low: Array, high: Array, slope: Array, offset: Array) -> None:
 
 @part
 def least_of(
-    T: Array, costs: Array, size: float, beta: float, lower: Array, upper: Array, prices: Array, hidden: int
+    T: Array, costs: Array, size: float, beta: float, lower: Array, upper: Array, multipliers: Array, hidden: int
 ) -> float:
     """nu + sum_x min(0, k_x most_x) + Psi_s + Psi_u for the linear costs, right to ``size`` each: rounded downward."""
     n, m = T.shape
@@ -53,8 +53,8 @@ def least_of(
         tilted[x] = costs[x]
         weight = abs(costs[x])
         for s in range(m):
-            tilted[x] += T[x, s] * prices[s]
-            weight += T[x, s] * abs(prices[s])
+            tilted[x] += T[x, s] * multipliers[s]
+            weight += T[x, s] * abs(multipliers[s])
         heaviest = max(heaviest, weight)
     nu = filling_multiplier(tilted, lower[:n], upper[:n])
     total, sizes = nu, abs(nu)
@@ -65,7 +65,7 @@ def least_of(
     # The largest error of k_x counts once, as sum_x q_x = 1.
     total -= 2.0 * (3 * m + 24) * EPS * (heaviest + abs(nu) + size) + (n + 8) * EPS * sizes
     for first, last, weight in ((0, hidden, beta), (hidden, m, 0.0)):
-        a, L, U = prices[first:last], lower[n + first : n + last], upper[n + first : n + last]
+        a, L, U = multipliers[first:last], lower[n + first : n + last], upper[n + first : n + last]
         total += target_least(a, target_multiplier(a, weight, L, U), weight, L, U)
     return float(total)
 
@@ -90,7 +90,7 @@ def weigh_kept_boxes(
     n, m = T.shape
     lp: Tableau = tableau(T)
     slope, offset, costs, nothing = np.empty(m - hidden), np.empty(m - hidden), np.empty(n), np.zeros(n)
-    prices = Prices(np.zeros(m), np.zeros(1), np.zeros(1))
+    multipliers = Multipliers(np.zeros(m), np.zeros(1), np.zeros(1))
     largest = np.abs(lam).max()
     for box in range(low.shape[0]):
         lp.lower[: n + hidden], lp.upper[: n + hidden] = lower[: n + hidden], upper[: n + hidden]
@@ -100,16 +100,16 @@ def weigh_kept_boxes(
             costs[x] = -lam[x]
             for u in range(m - hidden):
                 costs[x] += slope[u] * T[x, hidden + u]
-        status = relaxed(lp, costs, beta, prices, 0.0, np.nan, hidden)
+        status = relaxed(lp, costs, beta, multipliers, 0.0, np.nan, hidden)
         found[box] = 0.0
         bounds[box] = -np.inf
         if status == EMPTY:
-            if least_of(T, nothing, 0.0, 0.0, lp.lower, lp.upper, prices.a, hidden) > 0.0:
+            if least_of(T, nothing, 0.0, 0.0, lp.lower, lp.upper, multipliers.a, hidden) > 0.0:
                 bounds[box] = np.inf
             begin(lp, 0)
             continue
         size = largest + np.abs(slope).max()
-        bounds[box] = offset.sum() + least_of(T, costs, size, beta, lp.lower, lp.upper, prices.a, hidden)
+        bounds[box] = offset.sum() + least_of(T, costs, size, beta, lp.lower, lp.upper, multipliers.a, hidden)
         bounds[box] -= 4.0 * (m + 8) * EPS * (np.abs(offset).sum() + abs(bounds[box]))
         if status == SOLVED:
             posterior_at(lp.point, found[box])
@@ -133,7 +133,7 @@ def descend_kept(
     n, m = T.shape
     lp: Tableau = tableau(T)
     lp.lower[:], lp.upper[:] = lower, upper
-    prices = Prices(np.zeros(m), np.zeros(1), np.zeros(1))
+    multipliers = Multipliers(np.zeros(m), np.zeros(1), np.zeros(1))
     costs, trial, u = np.empty(n), np.empty(n), np.empty(m)
     for row in range(begun.shape[0]):
         values[row] = np.inf
@@ -143,7 +143,7 @@ def descend_kept(
                 costs[x] = -lam[x]
                 for s in range(hidden, m):
                     costs[x] -= math.log(max(u[s], 1e-9)) * T[x, s]
-            if relaxed(lp, costs, beta, prices, 0.0, np.nan, hidden) != SOLVED:
+            if relaxed(lp, costs, beta, multipliers, 0.0, np.nan, hidden) != SOLVED:
                 begin(lp, 0)
                 break
             posterior_at(lp.point, trial)

@@ -7,7 +7,7 @@
 A search leaves a trail: for every round log v, nu, the bound that it claims and the ranges after it. Here the cell is followed from where
 it was begun, by nothing but T, lambda, the trail's log v and nu, and these formulas; what is kept is what is found here, not what was
 claimed. Margins for rounding are those that docs/explanation/exact_funnel.md derives, a little less wide than the search's own, so that
-whatever does not hold here is a mistake, not a rounding: it is counted, and no certificate is given (`Pricing.mistakes`).
+whatever does not hold here is a mistake, not a rounding: it is counted, and no certificate is given (`CellSearch.mistakes`).
 
 Nothing is shared with the search but T, lambda and the places of its numbers.
 """
@@ -57,8 +57,8 @@ def plain_slope(T: Array, lam: Array, beta: float, w: Array, nu: float, x: int) 
     for y in range(w.size):
         tangent += T[x, y] * w[y]
     tangent *= beta
-    price = float(lam[x])
-    return (tangent - price - nu) - (3 * w.size + 16) * E * (abs(tangent) + abs(price) + abs(nu))
+    lam_x = float(lam[x])
+    return (tangent - lam_x - nu) - (3 * w.size + 16) * E * (abs(tangent) + abs(lam_x) + abs(nu))
 
 
 @part

@@ -13,12 +13,12 @@ from ..common import Integers, pop, push
 from .descent import descend, reduced_cost
 
 WAITING, CELLS, FOUND, LOST, UNPAID, SINCE, RANK, MISTAKES = range(8)
-"""Places in `tally`: cells waiting, cells bounded, violating posteriors met, cells given up, violations that no prices were lowered for,
+"""Places in `tally`: cells waiting, cells bounded, violating posteriors met, cells given up, violations that no multiplier was lowered for,
 cells since the first of those, rank(T), claims that did not hold when they were computed once more."""
 
 BETA, FLOOR, ERROR, RELATIVE, LOWEST, BUDGET, SPENT, LEAST = range(8)
-"""Places in `number`: beta; the bound that ends a cell; rounding, absolute, and of the slopes, relative; how low a price may go; what of
-lambda.p_x may be, and has been, spent on lower prices; the least bound of a lost cell."""
+"""Places in `number`: beta; the bound that ends a cell; rounding, absolute, and of the slopes, relative; how low a multiplier may go; what
+of lambda.p_x may be, and has been, spent on lower multipliers; the least bound of a lost cell."""
 
 WORTH = 0.3
 """A posterior this far down to the floor is reported: to prove that g ends just above the floor could take for ever."""
@@ -61,9 +61,9 @@ def in_use(q: Array, above: float, most: int) -> Integers:
 
 @part
 def paid(lam: Array, p: Array, number: Array, letters: Integers, q: Array, value: float) -> bool:
-    """Lower one price so that g(q) = value < 0 becomes 0, where that costs lambda.p_x least; False if the budget does not allow it.
+    """Lower one multiplier so that g(q) = value < 0 becomes 0, where that costs lambda.p_x least; False if the budget does not allow it.
 
-    Lower prices raise g everywhere: every bound proven so far still holds, and so the search goes on as if nothing had been found.
+    Lower multipliers raise g everywhere: every bound proven so far still holds, and so the search goes on as if nothing had been found.
     """
     cost, x, share = np.inf, -1, 1.0
     for i in range(letters.size):
@@ -90,7 +90,7 @@ def known(found: Array, count: int, letters: Integers, q: Array) -> bool:
 
 @part
 def report(search: Any, letters: Integers, q: Array, value: float) -> None:
-    """Keep a posterior that violates, q on its letters; a lower price pays for it, if the budget allows that."""
+    """Keep a posterior that violates, q on its letters; a lower multiplier pays for it, if the budget allows that."""
     row = search.found[search.tally[FOUND]]
     row[:] = 0.0
     for i in range(letters.size):

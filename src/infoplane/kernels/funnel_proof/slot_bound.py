@@ -51,7 +51,7 @@ class Slots(NamedTuple):
     """A search under way; arrays, updated in place. heap[:WAITING] are the cells that wait, lowest bound first, the rest are free."""
 
     T: Array  # (n, |Y|)            p(y|x), one row per letter
-    lam: Array  # (n,)             prices; a search may lower them
+    lam: Array  # (n,)             multipliers; a search may lower them
     p: Array  # (n,)               masses
     number: Array
     tally: Integers
@@ -69,7 +69,7 @@ class Slots(NamedTuple):
     table: Integers  # sets of letters that have been descended on
 
 
-class SlotRoom(NamedTuple):
+class SlotWork(NamedTuple):
     """Room for one cell."""
 
     L: Array  # (r,)
@@ -98,7 +98,7 @@ class SlotRoom(NamedTuple):
 
 
 @part
-def room(search: Slots) -> SlotRoom:
+def workspace(search: Slots) -> SlotWork:
     """Room for one cell."""
     (n, m), r = search.T.shape, search.low.shape[1]
     a, q, h_cap, line = np.empty((5, r)), np.zeros((r, n)), np.empty((r, n)), np.empty((r, n))
@@ -109,7 +109,7 @@ def room(search: Slots) -> SlotRoom:
         np.empty(n, np.int64),
         np.empty(n, np.bool_),
     )
-    return SlotRoom(
+    return SlotWork(
         a[0], a[1], np.empty((r, n)), q, a[2], a[3], h_cap, line, np.empty((r, n), np.int64), of_slots[0], active, used, of_x[0], of_x[1],
         a[4], of_slots[1], of_slots[2], of_y[0], of_y[1], of_y[2], of_y[3], np.empty((r, 2)), np.empty(1),
     )  # fmt: skip
@@ -133,7 +133,7 @@ def encoded(cap: float) -> int:
 
 
 @part
-def fit_sets(work: SlotRoom) -> tuple[bool, bool]:
+def fit_sets(work: SlotWork) -> tuple[bool, bool]:
     """Caps of at most B_i, letters whose cap is below L_i out, a letter that a slot must have in no other: whether anything is left, and
     whether much has changed.
     """
@@ -192,7 +192,7 @@ def fit_masses(L: Array, B: Array) -> tuple[bool, bool]:
 
 
 @part
-def propagate(work: SlotRoom) -> bool:
+def propagate(work: SlotWork) -> bool:
     """Shrink a cell, rounding outward, by sum V = 1, the order of the slots, and distinct letters; False if nothing is left."""
     for _ in range(4):
         left, sets = fit_sets(work)
@@ -207,7 +207,7 @@ def propagate(work: SlotRoom) -> bool:
 
 
 @part
-def fill_set(search: Slots, work: SlotRoom, i: int) -> int:
+def fill_set(search: Slots, work: SlotWork, i: int) -> int:
     """The letters of slot i and the slopes of their secants, and what the guess has there; the letter of the largest cap, -1 if none."""
     work.size[i], work.h_L[i], work.V[i], widest = 0, entropy(work.L[i]), 0.0, -1
     wide = work.B[i] - work.L[i]
@@ -229,7 +229,7 @@ def fill_set(search: Slots, work: SlotRoom, i: int) -> int:
 
 
 @part
-def set_mass(work: SlotRoom, i: int, wanted: float, letter: int) -> float:
+def set_mass(work: SlotWork, i: int, wanted: float, letter: int) -> float:
     """The mass of slot i, scaled, or on one letter if it has none; by how much it has grown."""
     before = work.V[i]
     if before > 0.0:
@@ -242,7 +242,7 @@ def set_mass(work: SlotRoom, i: int, wanted: float, letter: int) -> float:
 
 
 @part
-def prepare(search: Slots, work: SlotRoom) -> int:
+def prepare(search: Slots, work: SlotWork) -> int:
     """Sets, secants, and masses in the cell with sum 1 near the guess; how many letters are in any set."""
     L, B, q, V = work.L, work.B, work.q, work.V
     r, n = work.cap.shape
@@ -272,7 +272,7 @@ def prepare(search: Slots, work: SlotRoom) -> int:
 
 
 @part
-def slopes(search: Slots, work: SlotRoom, count: int) -> None:
+def slopes(search: Slots, work: SlotWork, count: int) -> None:
     """Log v into w, beta T.w of every active letter, and each set's cheapest letter and dearest letter in use."""
     smoothed_logs(work.u, work.w)
     fill_tangents(search.T, work.w, search.number[BETA], work.active, count, work.tangent)
@@ -290,7 +290,7 @@ def slopes(search: Slots, work: SlotRoom, count: int) -> None:
 
 
 @part
-def bounded(search: Slots, work: SlotRoom, count: int) -> float:
+def bounded(search: Slots, work: SlotWork, count: int) -> float:
     """B, rounded downward, for the v of `slopes` and the nu of the cheapest letters; leaves nu, k_x and M_i."""
     r = work.size.size
     cost, width, left = np.empty(r), np.empty(r), 1.0
@@ -319,7 +319,7 @@ def bounded(search: Slots, work: SlotRoom, count: int) -> float:
 
 
 @part
-def best_move(search: Slots, work: SlotRoom) -> tuple[int, int, float]:
+def best_move(search: Slots, work: SlotWork) -> tuple[int, int, float]:
     """The slots to take from and to give to, the dearest letter of the one and the cheapest of the other, that win most, and how much can
     be moved; -1 if nothing wins 1e-12.
     """
@@ -343,7 +343,7 @@ def best_move(search: Slots, work: SlotRoom) -> tuple[int, int, float]:
 
 
 @part
-def value_of_relaxation(search: Slots, work: SlotRoom) -> float:
+def value_of_relaxation(search: Slots, work: SlotWork) -> float:
     """sum_i (secants of h at V_i, mixed as the slot's letters are) - lambda.q - beta H(u)."""
     value = 0.0
     for i in range(work.size.size):
@@ -361,7 +361,7 @@ def value_of_relaxation(search: Slots, work: SlotRoom) -> float:
 
 
 @part
-def relaxed(search: Slots, work: SlotRoom, count: int) -> float:
+def relaxed(search: Slots, work: SlotWork, count: int) -> float:
     """Minimise the relaxation by moves of mass from one letter in one slot to another; B."""
     q, V, L, B = work.q, work.V, work.L, work.B
     for step in range(STEPS + 1):
@@ -388,7 +388,7 @@ def relaxed(search: Slots, work: SlotRoom, count: int) -> float:
 
 
 @part
-def reduced(search: Slots, work: SlotRoom, bound: float) -> float:
+def reduced(search: Slots, work: SlotWork, bound: float) -> float:
     """Lower caps, take letters out, shrink the masses' ranges, by phi_x(V_i) - M_i <= floor - B; the share that went."""
     rho = (search.number[FLOOR] - bound) * (1.0 + 4.0 * EPS)
     before, after = 0.0, 0.0
@@ -423,7 +423,7 @@ def reduced(search: Slots, work: SlotRoom, bound: float) -> float:
 
 
 @part
-def settle(search: Slots, work: SlotRoom, trail: SlotTrail) -> None:
+def settle(search: Slots, work: SlotWork, trail: SlotTrail) -> None:
     """Bound a cell and shrink it while that helps, or until nothing below the floor is left in it; the trail says how."""
     floor = search.number[FLOOR]
     trail.rounds[:] = 0

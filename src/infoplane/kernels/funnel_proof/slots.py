@@ -11,14 +11,14 @@ from ..common import copy_row, copy_rows
 from .recheck import Levels, SlotTrail, followed_slots, leaves_out_of_slot
 from .relaxation import ROUNDS, below_h, entropy, place_inside
 from .search import CELLS, MISTAKES, WAITING, count_cell, enough, explore, give_up, let_wait, next_cell
-from .slot_bound import KEPT, SlotRoom, Slots, decoded, encoded, room, settle
+from .slot_bound import KEPT, Slots, SlotWork, decoded, encoded, settle, workspace
 
 MIXED = 0.1
 """A slot's mixing entropy times this is weighed against what the secants lose, to choose where to cut."""
 
 
 @part
-def two_largest(work: SlotRoom, i: int, v: float) -> tuple[int, int, float]:
+def two_largest(work: SlotWork, i: int, v: float) -> tuple[int, int, float]:
     """The two letters that share most of slot i, -1 if there are none, and v times the entropy of how its letters mix."""
     first, second, mixing = -1, -1, 0.0
     for j in range(work.size[i]):
@@ -34,7 +34,7 @@ def two_largest(work: SlotRoom, i: int, v: float) -> tuple[int, int, float]:
 
 
 @part
-def where_to_cut(work: SlotRoom) -> tuple[int, int, int]:
+def where_to_cut(work: SlotWork) -> tuple[int, int, int]:
     """A slot; two of its letters whose neighbours are to part, or (-1, -1) if its mass is to be cut. The slot is -1 if nothing can be."""
     best, slot, a, b, widest, wide = 0.0, -1, -1, -1, -1, 0.0
     for i in range(work.L.size):
@@ -61,7 +61,7 @@ def where_to_cut(work: SlotRoom) -> tuple[int, int, int]:
 
 
 @part
-def place_of_cut(search: Slots, work: SlotRoom, levels: Levels, slot: int) -> tuple[float, float]:
+def place_of_cut(search: Slots, work: SlotWork, levels: Levels, slot: int) -> tuple[float, float]:
     """What to leave out of the masses of a slot; NaN if they are too near each other."""
     low, high = work.L[slot], work.B[slot]
     t1, t2 = max(work.cut[slot, 0], low), min(work.cut[slot, 1], high)
@@ -74,7 +74,7 @@ def place_of_cut(search: Slots, work: SlotRoom, levels: Levels, slot: int) -> tu
 
 
 @part
-def keep(search: Slots, work: SlotRoom, levels: Levels, bound: float) -> None:
+def keep(search: Slots, work: SlotWork, levels: Levels, bound: float) -> None:
     """Let a cell wait, if it can be cut and there is room."""
     where, a, b = where_to_cut(work)
     t1, t2 = place_of_cut(search, work, levels, where) if where >= 0 and a < 0 else (0.0, 0.0)
@@ -104,7 +104,7 @@ def keep(search: Slots, work: SlotRoom, levels: Levels, bound: float) -> None:
 
 
 @inlined
-def visit(search: Slots, work: SlotRoom, trail: SlotTrail, inherited: float) -> None:
+def visit(search: Slots, work: SlotWork, trail: SlotTrail, inherited: float) -> None:
     """Settle the cell in `work` and follow the trail; keep what holds of it, and look for a violation in it, if it is not done."""
     count_cell(search.tally)
     L, B, cap = work.L.copy(), work.B.copy(), work.cap.copy()
@@ -157,7 +157,7 @@ def restore(search: Slots, L: Array, B: Array, cap: Array, q: Array, cell: int, 
 @entry
 def advance_slots(search: Slots, cells: int) -> bool:
     """Bound at most so many cells, in pairs, at first the whole simplex; True while cells wait and the search should go on."""
-    work, m = room(search), search.T.shape[1]
+    work, m = workspace(search), search.T.shape[1]
     r, n = work.cap.shape
     trail = SlotTrail(
         np.empty((ROUNDS, r)),

@@ -121,7 +121,7 @@ def price_edge(
 
 
 @entry
-def price_edges(
+def search_edges(
     T_u: Array,
     T_s: Array,
     keep: float,
