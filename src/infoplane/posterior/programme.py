@@ -423,7 +423,7 @@ class Programme:
         return self._point(found.weights, lam, self.H_q - beta * self.H_u, beta, self.H_y - eps)
 
     def _plain(self, beta: float, allowance: float | None = None) -> Point:
-        """What is known without a linear programme: the release that says nothing, or Z = X if that may be and is better; and multipliers."""
+        """What is known without a linear programme: the release that says nothing, or Z = X if that may be and is better; multipliers."""
         n, costs = len(self.p_x), self.H_q - beta * self.H_u
         weights, says_nothing = np.zeros(len(costs)), self.first - 1
         if allowance is None and says_nothing == n and costs[:n] @ self.p_x < costs[n]:

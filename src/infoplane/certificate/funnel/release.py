@@ -46,8 +46,8 @@ class ReleaseEffort(NamedTuple):
     looks: int = 8
     pool: int = 150
     """Of posteriors that may be part of a release with a smallest group: how far apart, in nats, the multipliers lie for which they are
-    looked for, the largest reduced cost, how often they are looked for, and how many are kept. Heart at a lift of 0.2 bits and groups of 10:
-    2.7896 of at most 2.7907 bits from 0.05 to 0.3 nats and 150 to 600 posteriors alike; 2.7886 where only minima of g are taken."""
+    looked for, the largest reduced cost, how often they are looked for, and how many are kept. Heart at a lift of 0.2 bits and groups of
+    10: 2.7896 of at most 2.7907 bits from 0.05 to 0.3 nats and 150 to 600 posteriors alike; 2.7886 where only minima of g are taken."""
     groupless: float = 0.3
     """Share of the time that is left in which columns without a smallest group are looked for."""
     peel_noise: float = 0.7
