@@ -39,8 +39,7 @@ from ..formatting import counted
 from ..information import Array, entr, entropy, mutual_information
 from ..joint.joint import Joint, Support
 from ..kernels.bottleneck_proof import envelope as kernel
-from ..kernels.bottleneck_proof.cell_bound import THIN
-from ..kernels.common import UNIT
+from ..kernels.common import THIN, UNIT
 from ..posterior.form import (
     Letters,
     Mixture,

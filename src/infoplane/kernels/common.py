@@ -28,6 +28,7 @@ UNIT = 2.0**-53  # the unit roundoff: what one operation may be off by, relative
 EPS = 2.0 * UNIT  # from 1 to the next number
 LOG_TINY = -690.0  # log of the smallest mass that is told apart from zero
 TINY = math.exp(LOG_TINY)
+THIN = 1e-100  # no box of probabilities is thinner at zero: the logarithm of its upper end stays moderate
 
 
 @part

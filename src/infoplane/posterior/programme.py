@@ -26,14 +26,11 @@ from scipy import sparse
 from ..errors import InfoplaneError, InvalidJointError
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
-from ..kernels.common import Integers
+from ..kernels.common import EPS, Integers
 from ..kernels.funnel_proof.descent import descend_all
 from ..kernels.funnel_proof.slot_bound import KEPT
 from ..runtime.budget import Budget, Stopped
 from .form import dobrushin
-
-EPS = float(np.finfo(float).eps)
-"""The distance of 1 to the next number."""
 
 EQUAL = 1e-13
 """Columns of T that differ by less, and singular values below it, are taken for rounding; the bound pays for the difference."""

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...information import Array, entr
+from ...kernels.common import EPS
 from ...kernels.funnel_proof.capped_boxes import CappedBoxes, advance_capped, descend_within
-from ...kernels.funnel_proof.kept_boxes import THIN, descend_kept, weigh_kept_boxes
+from ...kernels.funnel_proof.kept_boxes import SHORT, descend_kept, weigh_kept_boxes
 from ...kernels.funnel_proof.search import WORTH
-from ...posterior.programme import EPS, MEMORY, RULES, Channel, Point, Programme
+from ...posterior.programme import MEMORY, RULES, Channel, Point, Programme
 from ...runtime.budget import Budget
 from .generation import GIVEN, CellSearch, Finder
 
@@ -377,12 +378,12 @@ def _cut(low: Array, high: Array, u: Array | None) -> tuple[int, float]:
     width = high - low
     if u is None:
         side = int(width.argmax())
-        return (side, float(low[side] + 0.5 * width[side])) if width[side] > THIN else (-1, 0.0)
+        return (side, float(low[side] + 0.5 * width[side])) if width[side] > SHORT else (-1, 0.0)
     u = np.clip(u, low, high)
-    secant = entr(low) + (entr(high) - entr(low)) * (u - low) / np.where(width > THIN, width, 1.0)
-    missed = np.where(width > THIN, entr(u) - secant, -1.0)
-    side = int(missed.argmax() if missed.max() > EPS else np.where(width > THIN, width, -1.0).argmax())
-    if width[side] <= THIN:
+    secant = entr(low) + (entr(high) - entr(low)) * (u - low) / np.where(width > SHORT, width, 1.0)
+    missed = np.where(width > SHORT, entr(u) - secant, -1.0)
+    side = int(missed.argmax() if missed.max() > EPS else np.where(width > SHORT, width, -1.0).argmax())
+    if width[side] <= SHORT:
         return -1, 0.0
     near = min(u[side] - low[side], high[side] - u[side]) < 0.1 * width[side]
     return side, float(low[side] + 0.5 * width[side] if near else u[side])

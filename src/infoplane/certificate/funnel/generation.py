@@ -28,6 +28,7 @@ from ...formatting import counted
 from ...information import Array, entr
 from ...joint.joint import Joint, Support
 from ...joint.tables import dense
+from ...kernels.common import EPS
 from ...kernels.funnel_proof.boxes import PosteriorBoxes, advance_boxes
 from ...kernels.funnel_proof.capped_boxes import CappedBoxes
 from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, MISTAKES, RANK, WAITING, WORTH
@@ -35,7 +36,7 @@ from ...kernels.funnel_proof.slot_bound import Slots
 from ...kernels.funnel_proof.slots import advance_slots
 from ...posterior.form import constant, scaled
 from ...posterior.merge_path import agglomerative_bottleneck
-from ...posterior.programme import EPS, Channel, Point, Programme
+from ...posterior.programme import Channel, Point, Programme
 from ...problem import MarkovLagrangian
 from ...runtime.budget import Budget, Limits
 from ...solution import Status

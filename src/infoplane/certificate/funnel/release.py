@@ -34,7 +34,7 @@ from .allowed import EFFORT as SEARCH
 from .allowed import AllowedPosteriors, AllowedTasks, Caps, peeled
 from .generation import Outcome, generate
 
-ROUNDING = 1e-13
+OVER_CAP = 1e-13
 """Share of a cap that p(s|z), computed, may be above it by: sums of a few hundred products are no more exact."""
 
 
@@ -172,7 +172,7 @@ def within(support: Support, W: Array, terms: Terms) -> Array:
     W = np.where(np.arange(len(W))[:, None] == p_z.argmax(), W + W[faint].sum(axis=0), W)[~faint]
     p_z = W @ support.p_x
     u = (W * support.p_x) @ support.T.T / p_z[:, None]
-    t = float(terms.caps.share_of_prior(u, support.p_y, ROUNDING).max())
+    t = float(terms.caps.share_of_prior(u, support.p_y, OVER_CAP).max())
     mixed = (1.0 - t) * W + t * p_z[:, None]
     if terms.leakage is not None:
         leaked = plane_point(support.joint, support.lift(mixed)).iyz

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array, entr
-from ...kernels.common import UNIT
-from ...kernels.task_proof.box_weights import THIN, best_shares, rounding, weigh
+from ...kernels.common import THIN, UNIT
+from ...kernels.task_proof.box_weights import best_shares, rounding, weigh
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget
 

@@ -27,10 +27,9 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common import UNIT, Flags, Integers, copy_row, exp, regrouped
+from ..common import THIN, UNIT, Flags, Integers, copy_row, exp, regrouped
 
 MANY = 200  # from so many letters on range reduction looks at moments first
-THIN = 1e-100  # no box is thinner at zero: the logarithm of b_y stays moderate
 
 
 class Dual(NamedTuple):

@@ -83,7 +83,7 @@ def reduce(q: Array, q_old: Array, cheap: float, keep: Flags) -> int:
     return stay
 
 
-ROUNDING = 1e-12  # variance of s(X) for a g(Y) of variance 1 that may come from rounding
+ROUNDED_VARIANCE = 1e-12  # variance of s(X) for a g(Y) of variance 1 that may come from rounding
 
 
 @regrouped
@@ -200,7 +200,7 @@ def _rests(now: float, before: float, wanted: float, patient: bool) -> bool:
     Unless it began all but orthogonal to the eigenvector, and rests on the way: where steps are cheap it is ``patient``.
     """
     # In the 30 steps that there are at most; the power iteration errs towards "stable" only.
-    return abs(now - before) <= ROUNDING * now if patient else 30 * (now - before) < wanted - now
+    return abs(now - before) <= ROUNDED_VARIANCE * now if patient else 30 * (now - before) < wanted - now
 
 
 @part
@@ -209,15 +209,15 @@ def _direction(channel: ChannelBlocks, w: Array, q: Array, wanted: float, C: Arr
 
     For small |Y| C is made once, and the sum of all its eigenvalues but the first, which is 1, may already rule a split out.
     """
-    n_y, h, mass, trace, before = q.size, np.empty(q.size), 0.0, 0.0, 0.0
+    n_y, h, mass, eigenvalues, before = q.size, np.empty(q.size), 0.0, 0.0, 0.0
     for y in range(n_y):
         g[y] = math.cos(1.7 * y)  # any vector that clusters are not orthogonal to by construction
         mass += q[y]
     if C.size > 0:
         _products(channel, w, C)
         for y in range(n_y):
-            trace += C[y, y] / q[y] if q[y] > 0.0 else 0.0
-        if trace - 1.0 <= wanted:
+            eigenvalues += C[y, y] / q[y] if q[y] > 0.0 else 0.0
+        if eigenvalues - 1.0 <= wanted:
             return False
     # Where C is made a step costs next to nothing.
     for _ in range(300 if C.size > 0 else 30):
@@ -229,7 +229,7 @@ def _direction(channel: ChannelBlocks, w: Array, q: Array, wanted: float, C: Arr
             _expectations(channel, g, s)
             _averages(channel, w, s, h)
         spread, rise = _variances(q, mass, g, h)
-        if spread < ROUNDING:  # given z, nothing of g is left in s
+        if spread < ROUNDED_VARIANCE:  # given z, nothing of g is left in s
             return False
         now = rise / spread  # at most lambda, and rises to it
         found = now > wanted * (1.0 + 1e-6)  # a smaller excess may be rounding

@@ -48,10 +48,10 @@ def squarem(u: Array, r: Array, f: Array, q: Array, cap: float, out: Array) -> f
 @part
 def remember(D_F: Array, D_G: Array, held: int, f: Array, f_old: Array, u: Array, u_old: Array) -> int:
     """Put the newest differences over the oldest; ``held`` counts all since the history was cleared. Returns held + 1."""
-    slot = held % D_F.shape[0]
+    row = held % D_F.shape[0]
     for i in range(f.size):
-        D_F[slot, i] = f[i] - f_old[i]
-        D_G[slot, i] = (u[i] - u_old[i]) + D_F[slot, i]
+        D_F[row, i] = f[i] - f_old[i]
+        D_G[row, i] = (u[i] - u_old[i]) + D_F[row, i]
     return held + 1
 
 

@@ -24,7 +24,7 @@ from .capped_cell import Multipliers, filling_multiplier, target_least, target_m
 from .capped_relaxation import EMPTY, SOLVED, Tableau, begin, relaxed, tableau
 from .relaxation import entropy
 
-THIN = 1e-9
+SHORT = 1e-9
 """A side that is shorter has a line of slope 0 below it, which loses less than rounding."""
 
 TANGENTS = 12
@@ -37,7 +37,7 @@ def lines(low: Array, high: Array, slope: Array, offset: Array) -> None:
     for u in range(low.size):
         width = high[u] - low[u]
         h_low, h_high = entropy(low[u]), entropy(high[u])
-        slope[u] = (h_high - h_low) / width if width > THIN else 0.0
+        slope[u] = (h_high - h_low) / width if width > SHORT else 0.0
         offset[u] = min(h_low - slope[u] * low[u], h_high - slope[u] * high[u])
         offset[u] -= 8.0 * EPS * (h_low + h_high + 2.0 * abs(slope[u]) * high[u])
 

@@ -19,10 +19,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common import Integers
+from ..common import EPS, Integers
 from .search import BETA, ERROR, FLOOR
-
-E = 2.0**-52  # from 1 to the next number
 
 
 class BoxTrail(NamedTuple):
@@ -47,7 +45,7 @@ class Levels(NamedTuple):
 def plain_phi(k: float, t: float) -> float:
     """A lower bound of h(t) + k t."""
     h = -t * math.log(t) if t > 0.0 else 0.0
-    return h + k * t - 3.0 * E * (h + abs(k) * t)
+    return h + k * t - 3.0 * EPS * (h + abs(k) * t)
 
 
 @part
@@ -58,7 +56,7 @@ def plain_slope(T: Array, lam: Array, beta: float, w: Array, nu: float, x: int) 
         tangent += T[x, y] * w[y]
     tangent *= beta
     lam_x = float(lam[x])
-    return (tangent - lam_x - nu) - (3 * w.size + 16) * E * (abs(tangent) + abs(lam_x) + abs(nu))
+    return (tangent - lam_x - nu) - (3 * w.size + 16) * EPS * (abs(tangent) + abs(lam_x) + abs(nu))
 
 
 @part
@@ -67,7 +65,7 @@ def is_distribution(w: Array) -> bool:
     total = 0.0
     for y in range(w.size):
         total += math.exp(w[y])
-    return total <= 1.0 + (2 * w.size + 8 + math.log(w.size)) * E
+    return total <= 1.0 + (2 * w.size + 8 + math.log(w.size)) * EPS
 
 
 @part
@@ -85,7 +83,7 @@ def plain_bound(
             total += M[x]
             size += abs(M[x])
             count += 1
-    return total - (count + 4) * E * size - number[ERROR] if is_distribution(w) else -np.inf
+    return total - (count + 4) * EPS * size - number[ERROR] if is_distribution(w) else -np.inf
 
 
 @part
@@ -105,7 +103,7 @@ def plain_largest(l: Array, b: Array, spare: int) -> Array:
 @part
 def plain_sums(l: Array, b: Array, r: int) -> bool:
     """Shrink a box by sum q = 1 and at most r letters in use; False if nothing is left."""
-    slack = 2.0 * (r + 4) * E
+    slack = 2.0 * (r + 4) * EPS
     for _ in range(3):  # as often as a search does, at most
         spare, least, most = r, 0.0, 0.0
         for x in range(l.size):
@@ -155,11 +153,11 @@ def followed(
             return np.inf, mistakes, levels
         if bound > best:
             best = bound
-        rho = (floor - bound) * (1.0 + 2.0 * E)
+        rho = (floor - bound) * (1.0 + 2.0 * EPS)
         for x in range(l.size):
             if not b[x] > 0.0:
                 continue
-            level = M[x] + rho + 2.0 * E * (abs(M[x]) + rho)
+            level = M[x] + rho + 2.0 * EPS * (abs(M[x]) + rho)
             levels.level[x] = level
             low, high = max(trail.l[row, x], l[x]), min(trail.b[row, x], b[x])
             if low > l[x]:
@@ -220,7 +218,7 @@ def plain_sets(L: Array, B: Array, cap: Array) -> bool:
 def plain_order(L: Array, B: Array, cap: Array) -> bool:
     """Shrink a cell by sum V = 1, V_1 >= ... >= V_r and distinct letters; False if nothing is left."""
     r = L.size
-    slack = 2.0 * (r + 4) * E
+    slack = 2.0 * (r + 4) * EPS
     for _ in range(4):  # as often as a search does, at most
         low, high, mass = L.copy(), B.copy(), cap.sum()
         if not plain_sets(L, B, cap):
@@ -268,7 +266,7 @@ def plain_slot_bound(
         M[i] = 0.0 if empty else least
         total += M[i]
         size += abs(M[i])
-    return total - (r + 4) * E * size - number[ERROR] if is_distribution(w) else -np.inf
+    return total - (r + 4) * EPS * size - number[ERROR] if is_distribution(w) else -np.inf
 
 
 @part
@@ -313,9 +311,9 @@ def followed_slots(
             return np.inf, mistakes, levels
         if bound > best:
             best = bound
-        rho = (floor - bound) * (1.0 + 2.0 * E)
+        rho = (floor - bound) * (1.0 + 2.0 * EPS)
         for i in range(r):
-            levels.level[i] = M[i] + rho + 2.0 * E * (abs(M[i]) + rho)
+            levels.level[i] = M[i] + rho + 2.0 * EPS * (abs(M[i]) + rho)
             mistakes += shortened(k, levels.level[i], error, L, cap, i, trail.L[row, i], trail.cap[row, i])
     if trail.rounds[1] > 0:
         if not plain_order(L, B, cap):

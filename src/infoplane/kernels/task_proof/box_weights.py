@@ -20,8 +20,6 @@ from ...information import Array
 from ...runtime.compiling import entry, part
 from ..common import UNIT, copy_row
 
-THIN = 1e-100  # no box is thinner at zero: the logarithm of its upper end stays moderate
-
 
 class NewtonEffort(NamedTuple):
     """How hard the best multipliers are looked for: any are valid."""
