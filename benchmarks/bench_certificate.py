@@ -314,7 +314,7 @@ def table(results: dict[str, Any]) -> str:
         "Points are kept from run to run: cells are exact, seconds have met a machine more or less busy. Seconds are",
         "processor time of one thread for everything, from a constant Z to the proof; median and largest over the gammas",
         f"{gammas} and, for random joints, three of them (heart: 16 gammas from 0.01 to 1; words: 0.05,",
-        "0.4 and 0.8). The second computation ([not taken at its word](../explanation/certificate_search.md#not-taken-at-its-word))",
+        "0.4 and 0.8). The second computation ([why](../explanation/certificate_search.md#computed-a-second-time))",
         "adds 7 to 19%; of the stored points only those of 10000 x 3 have it.",
         "",
         *by_joint(results),
