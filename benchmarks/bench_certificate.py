@@ -182,7 +182,7 @@ def paper_point(name: str, gamma: float) -> dict[str, float]:
 def paper_table(results: dict[str, dict[str, float]]) -> Iterator[str]:
     yield "## The paper's 3 x 3 data, certified to 1e-8 nats"
     yield ""
-    yield "The last column: how far the best of 16 random starts of Blahut-Arimoto (tol 1e-10) stays above the certified optimum."
+    yield "The last column says how far the best of 16 random starts of Blahut-Arimoto (tol 1e-10) is above the certified optimum."
     yield ""
     yield "| p(x) | gamma | certified loss, nats | gap, nats | 16 random starts, nats | too high by |"
     yield "|---|---|---|---|---|---|"
@@ -213,8 +213,8 @@ def transition_point(name: str) -> dict[str, object]:
 def transition_table(results: dict[str, dict[str, float]]) -> Iterator[str]:
     yield "## Transitions"
     yield ""
-    yield "The critical gamma of the second variation, the onset max D(Tq || p_y)/D(q || p_x) at which the optimum leaves a constant Z, and"
-    yield "Dobrushin's coefficient, from which on contraction alone proves that it has not."
+    yield "The critical gamma of the second variation, the onset max D(Tq || p_y)/D(q || p_x) below which a constant Z is not optimal, and"
+    yield "Dobrushin's coefficient, above which contraction alone proves that a constant Z is optimal."
     yield ""
     yield "| joint | critical gamma | onset | Dobrushin |"
     yield "|---|---|---|---|"
@@ -311,7 +311,7 @@ def table(results: dict[str, Any]) -> str:
         "",
         f"Printed by `benchmarks/bench_certificate.py`: tol {TOL:g} nats, at most {MOST_CELLS:,} cells and {MOST_SECONDS:g} seconds",
         f"(words: {WORDS_SECONDS:g}).",
-        "Points are kept from run to run: cells are exact, seconds have met a machine more or less busy. Seconds are",
+        "Points are kept from run to run: numbers of cells are exact, seconds depend on how busy the machine was. Seconds are",
         "processor time of one thread for everything, from a constant Z to the proof; median and largest over the gammas",
         f"{gammas} and, for random joints, three of them (heart: 16 gammas from 0.01 to 1; words: 0.05,",
         "0.4 and 0.8). The second computation ([why](../explanation/certificate_search.md#computed-a-second-time))",

@@ -97,7 +97,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         "# What it costs to compute every claim once more",
         "",
         f"Printed by `benchmarks/bench_recheck.py`: a proof of the funnel from nothing, at most {CELLS:,} cells, against commit {BEFORE},",
-        "which neither computed claims once more nor challenged what it had proven; in turns, medians. Linear programmes count too.",
+        "which neither computes claims a second time nor challenges its proofs; in turns, medians. The time includes linear programmes.",
         "",
         "| joint | beta | microseconds per cell, before | after | after / before |",
         "|---|---|---|---|---|",

@@ -295,7 +295,7 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         "|---|---|---|---|---|---|",
         *(_of_joint(name, results) for name in LARGE if any(json.loads(key)[0] == name for key in results)),
         "",
-        "Commits are those of the default; where it was measured anew, the others, which had not changed, kept their numbers.",
+        "Commits are those at which the default was measured; the other solvers had not changed, and kept their numbers.",
         "",
         "| measured at commit | cells | the others had, in processor seconds |",
         "|---|---|---|",
