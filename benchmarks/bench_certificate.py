@@ -4,8 +4,8 @@
 
 Every point is the bottleneck at one gamma from a constant Z, certified to 1e-6 nats: Newton on the mixture, branch and bound, everything.
 Seconds are processor time of one thread, compiled code warm. The random joints are Dirichlet channels: "smooth" with parameter 1, "peaked"
-with 0.2. Finished points are kept in the JSON file. Larger tables are read from ../shared/data where it exists. The largest get a minute
-each: what the bound is then, and what ended the search.
+with 0.2. Finished points are kept in the JSON file. Larger tables are those of `joints.DATA`, if they are there. The largest get a minute
+each: the page says what the bound is then, and what ended the search.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What compiling takes on a new machine, and how fast the kernels are afterwards; beside another state of the sources, if one is given.
+"""What compiling takes on a new machine, and how fast the kernels are afterwards; beside other sources, if they are given.
 
     python benchmarks/bench_compilation.py --before ../other/src --out results.json --table docs/benchmarks/compilation.md
 

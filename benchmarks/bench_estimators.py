@@ -1,4 +1,4 @@
-"""`BottleneckEncoder` beside what people use, on real tables: held-out log-loss, time and columns, including where it loses.
+"""`BottleneckEncoder` beside the usual encoders, on real tables: held-out log-loss, time and columns, including where it loses.
 
     python benchmarks/bench_estimators.py --out results.json --table docs/benchmarks/estimators.md [--rows 20000]
         [--transformed 1000000] [--more-rows 60000]

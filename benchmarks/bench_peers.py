@@ -1,4 +1,4 @@
-"""infoplane against what people install today: the bottleneck curve of the paper's uniform data, and 2,000 words in 20 hard clusters.
+"""infoplane against other packages: the bottleneck curve of the paper's uniform data, and 2,000 words in 20 hard clusters.
 
     pip install ".[bench]"
     python benchmarks/bench_peers.py --out results.json --table docs/benchmarks/peers.md
@@ -11,7 +11,7 @@
 
 Everything in one thread, in turns; times are the processor's. A time counts only with its answer: our encoders go through
 tests/verify.py, theirs report I(X;Z)
-and I(Y;Z), and the loss gamma I(X;Z) - I(Y;Z) is compared with the lowest that anybody found.
+and I(Y;Z), and the loss gamma I(X;Z) - I(Y;Z) is compared with the lowest that any of them found.
 """
 
 from __future__ import annotations

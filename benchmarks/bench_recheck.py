@@ -2,8 +2,8 @@
 
     python benchmarks/bench_recheck.py [--rounds 5] [--out FILE] [--table docs/benchmarks/recheck.md]
 
-Against commit `BEFORE`, the last one without either, unpacked beside and run in a process of its own, in turns; processor seconds per
-cell of a proof from nothing (a constant Z), as what was kept differs by rounding and so, a little, does the number of cells.
+Against commit `BEFORE`, the last one without either, unpacked and run in a process of its own, in turns. The measure is processor seconds
+per cell of a proof from a constant Z, because the number of cells differs a little, by rounding.
 """
 
 from __future__ import annotations
