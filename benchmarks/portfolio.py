@@ -7,7 +7,7 @@ families, with and without a cap on |Z|: Adult 225 x 10, 1,038 x 4 and 5,361 x 1
 are skipped if their files are not there (INFOPLANE_DATA names the folder). Every solver that takes the problem is a contestant, with 16
 starts where it uses starts on a small joint, 4 on a large one and 2 on one of 2,000 letters or more; all but `envelope` and `columns`,
 whose time is that of a proof. The default runs first, and every other one has as much processor time as it took, within the limits of
-`--seconds`: what they have found by then counts (they look at the clock between blocks of iterations; merging only at its end). A contestant
+`--seconds`: what they have found by then counts (they look at the clock between blocks of iterations; merging only at its end). One
 without a result a second later is killed, and is not run again on that large joint. Every cell says at which commit its default was
 measured, and how long the others had at most. The best known is the lowest loss of all contestants; a contestant is at it if it is
 within 1e-6 nats. Times are processor seconds, so that other work on the machine counts little; kernels are compiled
