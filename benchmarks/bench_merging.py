@@ -89,7 +89,7 @@ def table(found: dict[str, Any]) -> str:
         "# What a whole merge path costs",
         "",
         f"Written by `benchmarks/bench_merging.py`: synthetic words by {TOPICS} topics, one thread, best of {ROUNDS}. The growth is the",
-        "exponent of |X| that fits the seconds. The slow twin computes the cost of every pair anew before each merge; in turns,",
+        "exponent of |X| that fits the seconds. The slow twin computes the costs of all pairs before each merge; in turns,",
         "median (quartiles).",
         "",
         "| criterion | "

@@ -180,7 +180,7 @@ def table(found: dict[str, Any]) -> str:
             lines.append(f"| {name} | {shown(one['ratio'])} | {one['iyz_bits']:.4f} | {one['loss']:.5f} |")
         lines += [
             "",
-            "Where hard clusters are wanted, ask for them (`deterministic_bottleneck`, `ip.partition`); the bottleneck's own optimum is",
+            "If you need hard clusters, ask for them (`deterministic_bottleneck`, `ip.partition`); the bottleneck's own optimum is",
             "soft wherever gamma counts.",
         ]
     return "\n".join(lines) + "\n"

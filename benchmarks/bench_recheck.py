@@ -94,7 +94,7 @@ def measure(rounds: int) -> list[dict[str, Any]]:
 def table(rows: list[dict[str, Any]]) -> str:
     """The page."""
     lines = [
-        "# What it costs to compute every claim once more",
+        "# What it costs to compute every claim twice",
         "",
         f"Printed by `benchmarks/bench_recheck.py`: a proof of the funnel from nothing, at most {CELLS:,} cells, against commit {BEFORE},",
         "which neither computes claims a second time nor challenges its proofs; in turns, medians. The time includes linear programmes.",

@@ -162,7 +162,7 @@ def table(results: dict[str, Any]) -> str:
     if results.get("whole"):
         lines += [
             "",
-            "The largest resident set of a process that does nothing else, and how often its callback could look:",
+            "The largest resident set of a process that does nothing else, and how often its callback was called:",
             "",
             "| problem | clusters | status | processor time | loss, nats | memory | looks |",
             "|---|---|---|---|---|---|---|",
