@@ -288,8 +288,8 @@ def statements(results: dict[str, Any]) -> Iterator[str]:
     slope, start = np.polyfit(list(means), np.log(list(means.values())), 1)
     hard, _ = np.polyfit(list(letters), np.log([max(cells) for cells in letters.values()]), 1)
     yield (
-        "Growth in |Y| at |X| = 20: geometric mean of the cells ~ "
-        f"{np.exp(start + 2 * slope):.0f} x {np.exp(slope):.2f}^(|Y| - 2), the largest grows by {np.exp(hard):.2f} a letter; per |Y|: "
+        "By |Y|, at |X| = 20: geometric mean of the cells ~ "
+        f"{np.exp(start + 2 * slope):.0f} x {np.exp(slope):.2f}^(|Y| - 2), the largest times {np.exp(hard):.2f} per letter; for each |Y|: "
         + ", ".join(f"{n}: {m:,.0f}" for n, m in means.items())
         + "."
     )
@@ -298,9 +298,9 @@ def statements(results: dict[str, Any]) -> Iterator[str]:
         if key.startswith("X; "):
             sizes.setdefault(int(key.split("; ")[1].split()[0]), []).append(one["seconds"])
     if len(sizes) > 1:
-        growth, _ = np.polyfit(np.log(list(sizes)), np.log([np.median(some) for some in sizes.values()]), 1)
+        exponent, _ = np.polyfit(np.log(list(sizes)), np.log([np.median(some) for some in sizes.values()]), 1)
         yield ""
-        yield f"Growth in |X| at |Y| = 3, from 100 letters on, medians: seconds ~ |X|^{growth:.2f}."
+        yield f"By |X|, at |Y| = 3, from 100 letters on, medians: seconds ~ |X|^{exponent:.2f}."
 
 
 def table(results: dict[str, Any]) -> str:
