@@ -65,15 +65,15 @@ def along_colours(count: int = 100, every: int = 10, patience: float = 20.0) -> 
         began = time.process_time()
         path = list(ip.Annealing().follow(Job(support, problems[0], start), problems))
         ours = (time.process_time() - began) / count
-        for place in range(every // 2, count, every):
-            problem, began = problems[place], time.process_time()
-            plain = ip.BlahutArimoto().begin(Job(support, problem, path[place - 1].encoder[None]))
+        for index in range(every // 2, count, every):
+            problem, began = problems[index], time.process_time()
+            plain = ip.BlahutArimoto().begin(Job(support, problem, path[index - 1].encoder[None]))
             while advanced(plain, 50):
                 if time.process_time() - began > patience * ours:
                     unfinished += 1
                     break
             theirs.append(time.process_time() - began)
-            found = problem.values(joint, [runs_of(plain)[0].encoder, path[place].encoder])
+            found = problem.values(joint, [runs_of(plain)[0].encoder, path[index].encoder])
             worse += found[1] > found[0] + NEAR
     return {
         "gammas": count,

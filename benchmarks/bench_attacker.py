@@ -1,10 +1,10 @@
-"""A boosted attacker against releases of fresh tables: does he ever do better than the best guess that the release allows?
+"""A boosted attacker against releases of fresh tables: is the attacker ever better than the best guess that the release allows?
 
     python benchmarks/bench_attacker.py --out results.json --table docs/benchmarks/attacker.md
 
 Each draw is a table of records from a random p(x, s), released at a cap on the lift; the attacker learns from half of the released rows
 (`held_out_attack`) and guesses the secrets of the others. The bound is sum_z max_s p(s, z) of the p(x, s) that the rows came from, of
-which he knows less; his interval is that of Clopper and Pearson at 95%, of which one in twenty may lie beyond by chance alone.
+which the attacker knows less. The interval is that of Clopper and Pearson at 95%: one in twenty may lie beyond by chance alone.
 """
 
 from __future__ import annotations

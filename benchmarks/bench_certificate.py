@@ -4,8 +4,8 @@
 
 Every point is the bottleneck at one gamma from a constant Z, certified to 1e-6 nats: Newton on the mixture, branch and bound, everything.
 Seconds are processor time of one thread, compiled code warm. The random joints are Dirichlet channels: "smooth" with parameter 1, "peaked"
-with 0.2. Finished points are kept in the JSON file. Larger tables are read from ../shared/data where it exists. The largest get a minute
-each: what the bound is then, and what ended the search.
+with 0.2. Finished points are kept in the JSON file. Larger tables are those of `joints.DATA`, if they are there. The largest get a minute
+each: the page says what the bound is then, and what ended the search.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def paper_point(name: str, gamma: float) -> dict[str, float]:
 def paper_table(results: dict[str, dict[str, float]]) -> Iterator[str]:
     yield "## The paper's 3 x 3 data, certified to 1e-8 nats"
     yield ""
-    yield "The last column: how far the best of 16 random starts of Blahut-Arimoto (tol 1e-10) stays above the certified optimum."
+    yield "The last column says how far the best of 16 random starts of Blahut-Arimoto (tol 1e-10) is above the certified optimum."
     yield ""
     yield "| p(x) | gamma | certified loss, nats | gap, nats | 16 random starts, nats | too high by |"
     yield "|---|---|---|---|---|---|"
@@ -213,8 +213,8 @@ def transition_point(name: str) -> dict[str, object]:
 def transition_table(results: dict[str, dict[str, float]]) -> Iterator[str]:
     yield "## Transitions"
     yield ""
-    yield "The critical gamma of the second variation, the onset max D(Tq || p_y)/D(q || p_x) at which the optimum leaves a constant Z, and"
-    yield "Dobrushin's coefficient, from which on contraction alone proves that it has not."
+    yield "The critical gamma of the second variation, the onset max D(Tq || p_y)/D(q || p_x) below which a constant Z is not optimal, and"
+    yield "Dobrushin's coefficient, above which contraction alone proves that a constant Z is optimal."
     yield ""
     yield "| joint | critical gamma | onset | Dobrushin |"
     yield "|---|---|---|---|"
@@ -288,8 +288,8 @@ def statements(results: dict[str, Any]) -> Iterator[str]:
     slope, start = np.polyfit(list(means), np.log(list(means.values())), 1)
     hard, _ = np.polyfit(list(letters), np.log([max(cells) for cells in letters.values()]), 1)
     yield (
-        "Growth in |Y| at |X| = 20: geometric mean of the cells ~ "
-        f"{np.exp(start + 2 * slope):.0f} x {np.exp(slope):.2f}^(|Y| - 2), the largest grows by {np.exp(hard):.2f} a letter; per |Y|: "
+        "By |Y|, at |X| = 20: geometric mean of the cells ~ "
+        f"{np.exp(start + 2 * slope):.0f} x {np.exp(slope):.2f}^(|Y| - 2), the largest times {np.exp(hard):.2f} per letter; for each |Y|: "
         + ", ".join(f"{n}: {m:,.0f}" for n, m in means.items())
         + "."
     )
@@ -298,9 +298,9 @@ def statements(results: dict[str, Any]) -> Iterator[str]:
         if key.startswith("X; "):
             sizes.setdefault(int(key.split("; ")[1].split()[0]), []).append(one["seconds"])
     if len(sizes) > 1:
-        growth, _ = np.polyfit(np.log(list(sizes)), np.log([np.median(some) for some in sizes.values()]), 1)
+        exponent, _ = np.polyfit(np.log(list(sizes)), np.log([np.median(some) for some in sizes.values()]), 1)
         yield ""
-        yield f"Growth in |X| at |Y| = 3, from 100 letters on, medians: seconds ~ |X|^{growth:.2f}."
+        yield f"By |X|, at |Y| = 3, from 100 letters on, medians: seconds ~ |X|^{exponent:.2f}."
 
 
 def table(results: dict[str, Any]) -> str:
@@ -311,10 +311,10 @@ def table(results: dict[str, Any]) -> str:
         "",
         f"Printed by `benchmarks/bench_certificate.py`: tol {TOL:g} nats, at most {MOST_CELLS:,} cells and {MOST_SECONDS:g} seconds",
         f"(words: {WORDS_SECONDS:g}).",
-        "Points are kept from run to run: cells are exact, seconds have met a machine more or less busy. Seconds are",
+        "Points are kept from run to run: numbers of cells are exact, seconds depend on how busy the machine was. Seconds are",
         "processor time of one thread for everything, from a constant Z to the proof; median and largest over the gammas",
         f"{gammas} and, for random joints, three of them (heart: 16 gammas from 0.01 to 1; words: 0.05,",
-        "0.4 and 0.8). The second computation ([not taken at its word](../explanation/certificate_search.md#not-taken-at-its-word))",
+        "0.4 and 0.8). The second computation ([why](../explanation/certificate_search.md#computed-a-second-time))",
         "adds 7 to 19%; of the stored points only those of 10000 x 3 have it.",
         "",
         *by_joint(results),

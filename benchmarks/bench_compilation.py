@@ -1,4 +1,4 @@
-"""What compiling takes on a new machine, and how fast the kernels are afterwards; beside another state of the sources, if one is given.
+"""What compiling takes on a new machine, and how fast the kernels are afterwards; beside other sources, if they are given.
 
     python benchmarks/bench_compilation.py --before ../other/src --out results.json --table docs/benchmarks/compilation.md
 
@@ -107,15 +107,15 @@ def table(found: dict[str, Any]) -> str:
         ""
         if not compared
         else (
-            "\nRatios are to the sources that `--before` names: the last that used private names of numba, and whose proofs were not yet\n"
-            "computed twice: the two certified cases now compile that second computation, too."
+            "\nRatios are to the sources that `--before` names: the last that used private names of numba, and that computed proofs only\n"
+            "once; the two certified cases also compile the second computation of their proofs."
         )
     )
     head = "| case | first, s | later, ms |" + (" first, ratio | later, ratio |\n" if compared else "\n")
     return (
         "# What compiling takes\n\n"
         f"Written by `benchmarks/bench_compilation.py`: processor time, medians of {found['rounds']} rounds. *First*: seconds of a\n"
-        "process that finds no kernels on the machine; a case compiles what those above it have not, and runs once. *Later*:\n"
+        "process that finds no kernels on the machine; a case compiles what the cases above it have not, and runs once. *Later*:\n"
         f"milliseconds of one that loads them, the least of several times. The two agree to the bit in every case.{ratios}\n\n"
         f"{head}|---|---|---|{'---|---|' if compared else ''}\n{rows}"
     )

@@ -194,7 +194,7 @@ def table(found: dict[str, Any]) -> str:
     lines = ["# Efficiency of given encoders", "", "Written by `benchmarks/bench_efficiency.py`.", ""]
     if "grids" in found:
         lines += [
-            "Random encoders: epsilon by root search against the least of a grid of gammas, nats.",
+            "Random encoders: epsilon by root search, compared with the minimum over a grid of gammas, in nats.",
             "",
             "| joint | encoders | gammas | largest difference | grid above by | solves, mean and most | widest certified interval | "
             "intervals that hold it to 1e-6 |",

@@ -1,4 +1,4 @@
-"""`BottleneckEncoder` beside what people use, on real tables: held-out log-loss, time and columns, including where it loses.
+"""`BottleneckEncoder` beside the usual encoders, on real tables: held-out log-loss, time and columns, including where it loses.
 
     python benchmarks/bench_estimators.py --out results.json --table docs/benchmarks/estimators.md [--rows 20000]
         [--transformed 1000000] [--more-rows 60000]
@@ -302,10 +302,10 @@ def table(found: dict[str, Any]) -> str:
     lines = [
         "# Encoders in a pipeline, on real tables",
         "",
-        "Written by `benchmarks/bench_estimators.py`: 5 folds, log-loss in millinats a record, columns from the encoder beside the plain",
+        "Written by `benchmarks/bench_estimators.py`: 5 folds, log-loss in millinats per record, columns from the encoder beside the plain",
         "numbers of the task. *Better by*: how much lower the loss of `BottleneckEncoder` is, with the output meant for the model",
         "(`log_posterior` for logistic regression, `posterior` for histogram boosting), paired over the folds, with its standard error;",
-        "**negative: we lose**. Seconds are processor seconds of `fit_transform`, the median of the folds.",
+        "**negative: it is worse**. Seconds are processor seconds of `fit_transform`, the median of the folds.",
         "",
         "## Against TargetEncoder, in short",
         "",

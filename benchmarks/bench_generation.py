@@ -89,10 +89,11 @@ def table(found: list[dict[str, Any]]) -> str:
     return (
         "# Two ways of column generation\n\n"
         "Written by `benchmarks/bench_generation.py`: the funnel's clusters from the same hard partitions, processor seconds and nats.\n"
-        "*Sparse* is the default's (`solvers/shared/sparse_columns.py`), without a proof; *dense* what the proof's\n"
+        "*Sparse* is that of the default (`solvers/shared/sparse_columns.py`), without a proof; *dense* is what that of the proof\n"
         f"(`certificate/funnel/generation.py`) finds with no cell searched, within {SECONDS:g} seconds of the clock.\n\n"
-        "Both stay. Without its search the dense one is no answer: it ends higher on every joint, by 6e-4 to 2e-2 nats, in a tenth to\n"
-        "twice the time; with its search it proves, which the sparse one cannot. The sparse one finds the default's clusters.\n\n"
+        "Both are in the package. Without its search the dense one is no substitute: its loss is higher on every joint, by 6e-4 to 2e-2\n"
+        "nats, in a tenth to twice the time. With its search it gives proofs, which the sparse one cannot. The sparse one\n"
+        "finds the default's clusters.\n\n"
         "| joint | beta | sparse, s | loss | dense, s | loss, dense - sparse | dense / sparse |\n|---|---|---|---|---|---|---|\n"
         f"{rows}"
     )

@@ -269,7 +269,7 @@ def table(found: dict[str, Any]) -> str:
     lines = [
         "# The kernels against what they must do",
         "",
-        "Written by `benchmarks/bench_kernels.py`. Ratios of times taken in turns, median (quartiles) over rounds, one thread unless said.",
+        "Written by `benchmarks/bench_kernels.py`. Ratios of times taken in turns, median (quartiles); one thread unless said otherwise.",
         "",
         "| function | ns per number | numba's own / ours | NumPy's / ours |",
         "|---|---|---|---|",

@@ -2,7 +2,7 @@
 
     python benchmarks/bench_merging.py --out results.json --table docs/benchmarks/merging.md [--sizes 500 1000 2000 4000] [--twin-size 150]
 
-Synthetic words by 20 topics: Zipf-like masses, Poisson counts, fixed seed. The growth is the slope of log seconds against log |X|. The
+Synthetic words by 20 topics: Zipf-like masses, Poisson counts, fixed seed. The exponent is the slope of log seconds against log |X|. The
 slow twin computes the cost of every pair anew before each merge; it must find the same path. Both take turns.
 """
 
@@ -88,21 +88,21 @@ def table(found: dict[str, Any]) -> str:
     lines = [
         "# What a whole merge path costs",
         "",
-        f"Written by `benchmarks/bench_merging.py`: synthetic words by {TOPICS} topics, one thread, best of {ROUNDS}. The growth is the",
-        "exponent of |X| that fits the seconds. The slow twin computes the cost of every pair anew before each merge; in turns,",
+        f"Written by `benchmarks/bench_merging.py`: synthetic words by {TOPICS} topics, one thread, best of {ROUNDS}. The",
+        "exponent is that of |X| which fits the seconds. The slow twin computes the costs of all pairs before each merge; in turns,",
         "median (quartiles).",
         "",
         "| criterion | "
         + " | ".join(f"s at \\|X\\| = {int(n):,}" for n in sizes)
-        + f" | growth | slow twin over it, \\|X\\| = {twin} | largest difference of I(Y;Z), nats |",
+        + f" | exponent | slow twin over it, \\|X\\| = {twin} | largest difference of I(Y;Z), nats |",
         "|---" * (len(sizes) + 4) + "|",
     ]
     for name, one in found["criteria"].items():
-        growth = "-" if one["growth"] is None else f"{one['growth']:.2f}"
+        exponent = "-" if one["growth"] is None else f"{one['growth']:.2f}"
         lines.append(
             f"| {name} | "
             + " | ".join(f"{one['seconds'][n]:.3f}" for n in sizes)
-            + f" | {growth} | {shown(one['twin over path'])} | {one['largest difference']:.1e} |"
+            + f" | {exponent} | {shown(one['twin over path'])} | {one['largest difference']:.1e} |"
         )
     return "\n".join(lines) + "\n"
 

@@ -192,7 +192,7 @@ def table(found: dict[str, Any]) -> str:
     lines = [
         "# Hard partitions",
         "",
-        "Written by `benchmarks/bench_partition.py`. Processor seconds, the best of some rounds; contestants get the same table.",
+        "Written by `benchmarks/bench_partition.py`. Processor seconds, the best of several rounds; all contestants get the same table.",
         "",
         "## Words into 20 clusters, beside sib-clustering (best of 10 starts, `uniform_prior=False`)",
         "",

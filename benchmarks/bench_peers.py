@@ -1,4 +1,4 @@
-"""infoplane against what people install today: the bottleneck curve of the paper's uniform data, and 2,000 words in 20 hard clusters.
+"""infoplane against other packages: the bottleneck curve of the paper's uniform data, and 2,000 words in 20 hard clusters.
 
     pip install ".[bench]"
     python benchmarks/bench_peers.py --out results.json --table docs/benchmarks/peers.md
@@ -11,7 +11,7 @@
 
 Everything in one thread, in turns; times are the processor's. A time counts only with its answer: our encoders go through
 tests/verify.py, theirs report I(X;Z)
-and I(Y;Z), and the loss gamma I(X;Z) - I(Y;Z) is compared with the lowest that anybody found.
+and I(Y;Z), and the loss gamma I(X;Z) - I(Y;Z) is compared with the lowest that any of them found.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def table(found: dict[str, Any]) -> str:
             lines.append(f"| {name} | {shown(one['ratio'])} | {one['iyz_bits']:.4f} | {one['loss']:.5f} |")
         lines += [
             "",
-            "Where hard clusters are wanted, ask for them (`deterministic_bottleneck`, `ip.partition`); the bottleneck's own optimum is",
+            "If you need hard clusters, ask for them (`deterministic_bottleneck`, `ip.partition`); the bottleneck's own optimum is",
             "soft wherever gamma counts.",
         ]
     return "\n".join(lines) + "\n"

@@ -2,8 +2,8 @@
 
     python benchmarks/bench_recheck.py [--rounds 5] [--out FILE] [--table docs/benchmarks/recheck.md]
 
-Against commit `BEFORE`, the last one without either, unpacked beside and run in a process of its own, in turns; processor seconds per
-cell of a proof from nothing (a constant Z), as what was kept differs by rounding and so, a little, does the number of cells.
+Against commit `BEFORE`, the last one without either, unpacked and run in a process of its own, in turns. The measure is processor seconds
+per cell of a proof from a constant Z, because the number of cells differs a little, by rounding.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ def measure(rounds: int) -> list[dict[str, Any]]:
 def table(rows: list[dict[str, Any]]) -> str:
     """The page."""
     lines = [
-        "# What it costs to compute every claim once more",
+        "# What it costs to compute every claim twice",
         "",
         f"Printed by `benchmarks/bench_recheck.py`: a proof of the funnel from nothing, at most {CELLS:,} cells, against commit {BEFORE},",
-        "which neither computed claims once more nor challenged what it had proven; in turns, medians. Linear programmes count too.",
+        "which neither computes claims a second time nor challenges its proofs; in turns, medians. The time includes linear programmes.",
         "",
         "| joint | beta | microseconds per cell, before | after | after / before |",
         "|---|---|---|---|---|",

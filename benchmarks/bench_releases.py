@@ -71,7 +71,8 @@ def table(found: dict[str, Any]) -> str:
     lines = [
         "# The best release under worst-case caps",
         "",
-        "Written by `benchmarks/bench_releases.py`: bits, processor seconds. \\|lift\\| caps both sides, LIP; lift the upper, PML.",
+        "Written by `benchmarks/bench_releases.py`: bits, processor seconds. \\|lift\\| caps both sides (local information privacy),",
+        "lift only the upper side (pointwise maximal leakage).",
         "",
         "| table | caps | I(X;Z) | gap | certified | I(S;Z) | lifts | rarest value, records | seconds |",
         "|---|---|---|---|---|---|---|---|---|",

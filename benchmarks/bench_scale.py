@@ -5,7 +5,7 @@
 20 Newsgroups (2,000 and 11,541 words by 20 groups), Adult (5,361 by 10) and a sparse joint (100,000 by 2,000, 2,000,000 non-zeros). One
 start each, the same for both where both use starts. Each run has a process of its own, in which the kernels are loaded before the clock
 starts; memory is by how much the largest resident set grew. tests/verify.py would take hours on these joints, so the loss is recomputed
-here from p(z) and p(z,y) alone. Then two problems whose memory used to grow with |X|^2: the default funnel of a simulated table, 32,537 by
+here from p(z) and p(z,y) alone. Then two problems that are hard on memory: the default funnel of a simulated table, 32,537 by
 10 with one record in most rows, and greedy merging of 11,541 words; here the largest resident set of the whole process counts. All joints
 but the sparse and the simulated one are tables outside the repository, and skipped where they are missing.
 """
@@ -162,7 +162,7 @@ def table(results: dict[str, Any]) -> str:
     if results.get("whole"):
         lines += [
             "",
-            "The largest resident set of a process that does nothing else, and how often its callback could look:",
+            "The largest resident set of a process that does nothing else, and how often its callback was called:",
             "",
             "| problem | clusters | status | processor time | loss, nats | memory | looks |",
             "|---|---|---|---|---|---|---|",

@@ -83,8 +83,8 @@ def table(rows: list[dict[str, Any]]) -> str:
     lines = [
         "# Slots beside boxes",
         "",
-        "Printed by `benchmarks/bench_slots.py`: a proof of the funnel from nothing, processor seconds and cells. *>*: it did not end",
-        "within the limit of the clock, on two cores with up to eight other jobs. In use are slots up to rank 4, from 20 letters on.",
+        "Printed by `benchmarks/bench_slots.py`: a proof of the funnel from a constant Z, processor seconds and cells. *>*: it did not end",
+        "within the time limit, on two cores with up to eight other jobs. The package uses slots up to rank 4, from 20 letters on.",
         "",
         "| joint | letters | beta | boxes: seconds | cells | slots: seconds | cells | boxes / slots |",
         "|---|---|---|---|---|---|---|---|",

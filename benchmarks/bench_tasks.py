@@ -1,8 +1,8 @@
-"""Keep income, hide sex on Adult: the certified curve of caps, its opponents in one picture, and bounds attacked on random joints.
+"""Keep income, hide sex on Adult: the certified curve of caps, the usual alternatives in one picture, and bounds attacked on random joints.
 
     python benchmarks/bench_tasks.py [--attacks 500] [--table docs/benchmarks/tasks.md] [--out tasks.json] [--image docs/images/tasks.png]
 
-Processor seconds of one thread. Opponents: columns left out, the bottleneck of income alone, the funnel that keeps all of X, halves and
+Processor seconds of one thread. Alternatives: columns left out, the bottleneck of income alone, the funnel that keeps all of X, halves and
 quarters by p(income|x), and, if fairlearn is installed, its CorrelationRemover and its PrototypeRepresentationLearner.
 """
 
@@ -33,7 +33,7 @@ KINDS = {
     "groups": "groups by p(income)",
     "fairlearn": "fairlearn",
 }
-"""Opponents, by how their names begin."""
+"""Alternatives, by how their names begin."""
 
 COLUMNS = ["education", "marital_status", "occupation"]
 
@@ -58,7 +58,7 @@ def by_label(labels: list[object]) -> np.ndarray:
 
 
 def opponents(tasks: ip.TaskJoint) -> dict[str, tuple[float, float]]:
-    """(I(S;Z), I(U;Z)) of what people do instead."""
+    """(I(S;Z), I(U;Z)) of the usual alternatives."""
     letters, found = tasks.keep.x_labels, {}
     for count in (1, 2):
         for some in itertools.combinations(range(3), count):
@@ -243,7 +243,7 @@ def attacked(count: int) -> list[str]:
 
 
 def draw(found: list[ip.CappedTask], others: dict[str, tuple[float, float]], image: Path) -> list[str]:
-    """The certified curve and what people do instead; and a table of what they miss."""
+    """The certified curve and the usual alternatives, as a picture; and a table of what they miss."""
     figure = Figure(figsize=(7.5, 5.0), layout="constrained")
     ax = figure.subplots()
     x, y = (

@@ -1,4 +1,4 @@
-"""Hard clusters of words, and a cap on leakage on many letters: the two cases where an answer once was worse than what others found.
+"""Hard clusters of words, and a cap on leakage on many letters: two cases that are hard for the default.
 
     python benchmarks/bench_words.py [--restarts 10] [--seconds 30] [--out FILE] [--table docs/benchmarks/words.md]
 
@@ -115,7 +115,7 @@ def page(found: dict[str, Any]) -> str:
         "# Hard clusters of words, and a cap on leakage on many letters",
         "",
         f"Printed by `benchmarks/bench_words.py`. Words of 20 Newsgroups into {GROUPS} hard clusters (deterministic bottleneck,",
-        f"gamma = {GAMMA:g}): what they keep of I(X;Y), and processor seconds.",
+        f"gamma = {GAMMA:g}): how much of I(X;Y) they keep, and processor seconds.",
         "",
         "| words | | I(Y;Z), bits | seconds |",
         "|---|---|---|---|",

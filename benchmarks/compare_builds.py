@@ -116,9 +116,9 @@ def row(case: dict[str, object], old: list[dict[str, object]], new: list[dict[st
 
 HEAD = """# Two builds side by side
 
-Before and after the rebuilding around one driver and one budget: the same calls in both, by `benchmarks/compare_builds.py`, in processes
-that take turns on one machine. Losses and bounds in nats, new minus old; processor seconds of the old build, and the new one's in
-multiples of them.
+The same calls with the code before and after it got one driver and one budget, by `benchmarks/compare_builds.py`, in processes
+that take turns on one machine. Losses and bounds in nats, new minus old; processor seconds of the old build, and those of the new build
+as multiples of them.
 
 | joint | problem | solver | loss, old | change | status, old | new | bound, change | iterations, old | new | seconds, old | new |
 |---|---|---|---|---|---|---|---|---|---|---|---|

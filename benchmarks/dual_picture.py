@@ -3,7 +3,7 @@
     python benchmarks/dual_picture.py docs/images/dual_3x3.png
 
 f(q) = H(Tq) - gamma H(q) above its supporting plane lambda.q: zero at the clusters of the certified optimum, positive elsewhere. Beside it
-the same for the encoder at which random starts of Blahut-Arimoto end: its plane cuts through f, and where it does, a better cluster lies.
+the same for the encoder at which random starts of Blahut-Arimoto end: where f is below its plane there is a better cluster.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ Small joints: built-in ones and random ones. Large joints, each at 6 parameters 
 families, with and without a cap on |Z|: Adult 225 x 10, 1,038 x 4 and 5,361 x 10, Compas 437 x 2, colours 330 x 330, words 2,000 x 20; they
 are skipped if their files are not there (INFOPLANE_DATA names the folder). Every solver that takes the problem is a contestant, with 16
 starts where it uses starts on a small joint, 4 on a large one and 2 on one of 2,000 letters or more; all but `envelope` and `columns`,
-whose time is that of a proof. The default runs first, and everybody else has as much processor time as it took, within the limits of
-`--seconds`: what they have found by then counts (they look at the clock between blocks of iterations; merging only at its end), and who
-shows nothing a second later is killed. Who had nothing to show on a large joint is not asked again there. Every cell says at which
-commit its default was measured, and how long the others had at most. The best known is the lowest loss that anybody found; a contestant is
-at it if it is within 1e-6 nats. Times are processor seconds, so that other work on the machine counts little; what has to be compiled is
-compiled before. Cells that are done are kept in the JSON file: an interrupted run, or one of so many minutes, continues where it was, and
+whose time is that of a proof. The default runs first, and every other one has as much processor time as it took, within the limits of
+`--seconds`: what they have found by then counts (they look at the clock between blocks of iterations; merging only at its end). One
+without a result a second later is killed, and is not run again on that large joint. Every cell says at which commit its default was
+measured, and how long the others had at most. The best known is the lowest loss of all contestants; a contestant is at it if it is
+within 1e-6 nats. Times are processor seconds, so that other work on the machine counts little; kernels are compiled
+before. Cells that are done are kept in the JSON file: an interrupted run, or one of so many minutes, continues where it was, and
 cells that lack a contestant get it; `--again NAME ...` measures the cells of joints whose names begin so once more.
 """
 
@@ -295,7 +295,7 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         "|---|---|---|---|---|---|",
         *(_of_joint(name, results) for name in LARGE if any(json.loads(key)[0] == name for key in results)),
         "",
-        "Commits are those of the default; where it was measured anew, the others, which had not changed, kept their numbers.",
+        "Commits are those at which the default was measured; the other solvers had not changed, and kept their numbers.",
         "",
         "| measured at commit | cells | the others had, in processor seconds |",
         "|---|---|---|",

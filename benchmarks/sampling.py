@@ -2,11 +2,11 @@
 
     pip install -e ".[bench]"
     python benchmarks/sampling.py [NAME ...] [--data FOLDER] [--shuffles N]
-    python benchmarks/sampling.py --prices
+    python benchmarks/sampling.py --penalties
 
 Five folds (`sampling/held_out.py`), stratified by y. The gain of a fit is the mean over held-out records of log p(y|x) - log p(y), in
-millinats; both from the other four folds, p(y) with half a pseudo-count. Writes docs/benchmarks/sampling.md. ``--prices``: what a parameter
-of the criterion costs, on ten tables that had no part in choosing it.
+millinats; both from the other four folds, p(y) with half a pseudo-count. Writes docs/benchmarks/sampling.md. ``--penalties``: the
+share of the best gain with three penalties per parameter of the criterion, on ten tables that were not used to choose it.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def tables(folder):
     }
 
 
-PRICES, DEALS = (0.25, 0.5, 1.0), 2
+PENALTIES, DEALS = (0.25, 0.5, 1.0), 2
 """Nats a parameter of the criterion, AIC's last; and deals of the records into folds."""
 
 
@@ -130,27 +130,27 @@ def others():
         yield name, crossed([rows[x]], pd.qcut(rows[y], 4, duplicates="drop").astype(str) if cut else rows[y])
 
 
-def prices():
-    """For each price the share of the best gain, of all prices and all numbers of groups, and the groups that it chose most often."""
+def penalties():
+    """For each penalty the share of the best gain, of all penalties and all numbers of groups, and the groups that it chose most often."""
     lines = [
-        "| table | letters | records | best of any | " + " | ".join(f"price {price:g}" for price in PRICES) + " |",
-        "|---" * (4 + len(PRICES)) + "|",
+        "| table | letters | records | best of any | " + " | ".join(f"penalty {one:g}" for one in PENALTIES) + " |",
+        "|---" * (4 + len(PENALTIES)) + "|",
     ]
     for name, counts in others():
-        gains, chosen, rng = {}, {price: [] for price in PRICES}, np.random.default_rng(0)
+        gains, chosen, rng = {}, {penalty: [] for penalty in PENALTIES}, np.random.default_rng(0)
         for part in [part for _ in range(DEALS) for part in parts_of(counts, FOLDS, rng)]:
             rest, gain = counts - part, Held(counts - part, part).gain
-            for price in PRICES:
-                denoising.PENALTY = price
+            for penalty in PENALTIES:
+                denoising.PENALTY = penalty
                 made = fit(rest)
-                chosen[price].append(f"{made.groups} groups" if made.how == "mixture" else made.how)
-                gains.setdefault(price, []).append(gain(made.conditional(rest)))
+                chosen[penalty].append(f"{made.groups} groups" if made.how == "mixture" else made.how)
+                gains.setdefault(penalty, []).append(gain(made.conditional(rest)))
             for K in LADDER:
                 gains.setdefault(f"mixture {K}", []).append(gain(fit(rest, K).conditional(rest)))
         mean = {key: float(np.mean(values)) for key, values in gains.items()}
         top = max(mean.values())
-        often = {price: max(some, key=some.count) for price, some in chosen.items()}
-        cells = " | ".join(f"{mean[price] / top:.1%} ({often[price]})" for price in PRICES)
+        often = {penalty: max(some, key=some.count) for penalty, some in chosen.items()}
+        cells = " | ".join(f"{mean[penalty] / top:.1%} ({often[penalty]})" for penalty in PENALTIES)
         lines.append(
             f"| {name} | {counts.shape[0]:,} x {counts.shape[1]} | {counts.sum():,} | {1e3 * top:.1f} | {cells} |"
         )
@@ -218,13 +218,15 @@ def main() -> None:
     parser.add_argument("--shuffles", type=int, default=4, help="of each table")
     parser.add_argument("--deals", type=int, default=1, help="of the records into folds, whose gains are averaged")
     parser.add_argument("--most", type=int, default=LADDER[-1], help="groups in the best of any: 32, 64 or 128")
-    parser.add_argument("--prices", action="store_true", help="the criterion's price on other tables, and nothing else")
+    parser.add_argument(
+        "--penalties", action="store_true", help="the criterion's penalty on other tables, and nothing else"
+    )
     parser.add_argument("--penalty", type=float, default=denoising.PENALTY, help="of the criterion; AIC has 1")
     parser.add_argument("--table", type=Path, default=PAGE, help="the page, which has the markers")
     parser.add_argument("--out", type=Path, help="the same table as JSON")
     options = parser.parse_args()
-    if options.prices:
-        write_block(options.table, "prices", ["", *prices(), ""])
+    if options.penalties:
+        write_block(options.table, "penalties", ["", *penalties(), ""])
         return
     denoising.PENALTY = options.penalty
     lines = [

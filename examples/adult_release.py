@@ -2,9 +2,9 @@
 Release jobs and schooling, hide sex and race
 =============================================
 
-A census table is to be published with schooling, job and hours of work, and must not give sex and race away. Which release
-to take: leave a column out, merge values, or draw from the best mechanism? All of them on one plane. The table is made
-here, in the manner of the Adult data: jobs, hours and schooling that differ by sex and race.
+A census table is to be published with schooling, job and hours of work, but must not reveal sex and race. Which release is
+best: to leave a column out, to merge values, or to draw from the best mechanism? Here they are all on one plane. The table is
+invented, similar to the Adult data: jobs, hours and schooling differ by sex and race.
 
 *You will know at the end*: how to compare releases, what a cap on every released value costs beside one on the average,
 and what changes if only income has to be kept.
@@ -48,7 +48,7 @@ print(joint)
 
 # %%
 # The best release for four caps on the average, and for one of them with a cap on every released value: seeing one
-# makes no sex and race likelier, or less likely, by more than 0.3 bits. Each comes with a bound on what any other could keep.
+# changes the log-probability of no sex and race by more than 0.3 bits. Each has a bound on what any other release could keep.
 
 ours = {
     f"at most {cap:g} bits": ip.release_mechanism(joint, max_leakage=cap * BIT, rng=0, max_seconds=1.0)
@@ -61,7 +61,7 @@ for name, one in ours.items():
     print(f"{name}: I(X;Z) {one.utility / BIT:.3f} bits, at most {one.gap / BIT:.1g} below the best")
 
 # %%
-# Beside them what is usually done: a column or two left out, jobs and schooling in coarser groups, level by level and in
+# The usual alternatives: a column or two left out, jobs and schooling in coarser groups, level by level and in
 # every combination, and values merged so that they leak least (Merge-Two).
 
 collars = {
@@ -77,15 +77,15 @@ found = ip.compare_releases(joint, ours, dropped=["hours", ["schooling", "hours"
 print(found.to_frame().round(4).to_string(index=False))
 
 # %%
-# Which to take is a matter of what may be told; the sentence says what the next more useful one would cost.
+# Which release to take depends on how much may be told; the sentence says what the next more useful one would cost.
 
 print(found)
 print(found.advice(max_leakage=0.02 * BIT))
 print(found.advice(max_leakage=0.02 * BIT, max_lift=0.3 * BIT))
 
 # %%
-# If the table is published so that others can study income, only what tells of income has to be kept, and only sex is
-# hidden here. Utility is now I(U;Z), U the income: far fewer bits, and a small cap leaves most of them.
+# If the table is published so that others can study income, only what tells about income has to be kept, and only sex is
+# hidden here. Utility is then I(U;Z), where U is the income: far fewer bits, and a small cap leaves most of them.
 
 task = ip.TaskJoint.from_frame(people, ["schooling", "job", "hours"], keep="income", hide="sex")
 kept = ip.release_mechanism(task, max_leakage=0.005 * BIT, rng=0, max_seconds=1.0)
@@ -93,8 +93,8 @@ for_income = ip.compare_releases(task, {"for income": kept, "everything": np.eye
 print(for_income.to_frame().round(4).to_string(index=False))
 
 # %%
-# The first comparison as a picture. Every column left out and every level of groups is dominated: less is kept, and more
-# is told. Merging to 4 or 8 values tells next to nothing, and keeps about half as much as drawing with 0.001 bits. The cap
+# The first comparison as a picture. Leaving columns out and grouping them by levels is dominated: less is kept, and more
+# is told. Merging to 4 or 8 values tells almost nothing, and keeps about half as much as drawing with 0.001 bits. The cap
 # on every released value costs 0.3 bits of utility, and takes the worst case from 1.4 bits to 0.3.
 
 figure = found.plot()

@@ -3,10 +3,10 @@ A certified information plane
 =============================
 
 Two curves between which the frontier is *proven* to lie, with few points and with many. Every certified point is a
-line that no encoder crosses; mixtures of the points are reached. With ``points=`` the sweep places its parameters
-where the two curves are farthest apart.
+line that no encoder crosses, and mixtures of the certified encoders lie between the points. With ``points=`` the sweep
+chooses its parameters where the two curves are farthest apart.
 
-*You will know at the end*: how to state a frontier with its error, between the points too.
+*You will know at the end*: how to give a frontier with its error, also between the points.
 
 *Added in 0.1.0.*
 """
@@ -24,6 +24,6 @@ for points in (4, 24):
     planes.append((f"Heart, {points} certified points", frontier))
 
 # %%
-# Blue is what is left open. Four points leave a sliver; twenty-four leave nothing that an eye could see.
+# Blue is the area in which the frontier lies. With four points it is narrow; with twenty-four it is too narrow to be seen.
 
 plot_planes(planes, "certified_plane.png")

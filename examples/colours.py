@@ -3,12 +3,12 @@ Naming systems on the plane
 ===========================
 
 How efficient are colour systems of 3 to 11 terms, and what would the best ones look like? Hard systems are made by
-clustering the 330 chips of the World Color Survey in CIELAB, and spoiled by turning them a quarter around the circle
-of hues. Each is a point on the plane of complexity and accuracy, with what the best of the same complexity has over it; the charts show
+clustering the 330 chips of the World Color Survey in CIELAB, and made worse by turning them by a quarter of the circle
+of hues. Each is a point on the plane of complexity and accuracy, below the best of the same complexity; the charts show
 some of them, the same turned, and the optimal system at the trade-off that each comes closest to.
 
-*For linguists. You will know at the end*: how to score a naming system, real or made up, and how to see what it
-lacks. Bring your own as a table of system, chip and word: ``infoplane efficiency colours naming.csv --prior capacity
+*For linguists. You will know at the end*: how to score a naming system, real or invented, and how to see what it
+lacks. You can give your own as a table of system, chip and word: ``infoplane efficiency colours naming.csv --prior capacity
 --plot systems.png``.
 
 *Added in 0.1.0.*
@@ -63,7 +63,7 @@ def turned(term: np.ndarray, by: int = 10) -> np.ndarray:
 # %%
 # Their efficiency
 # ----------------
-# ``place`` finds the optimum nearest to each; epsilon is what is lost beside it.
+# ``place`` finds the optimum nearest to each; epsilon is how much less the system tells.
 
 
 def main(terms: Sequence[int] = TERMS, shown: Sequence[int] = SHOWN, betas: Sequence[float] = BETAS) -> None:

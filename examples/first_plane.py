@@ -36,7 +36,7 @@ for name, gaps in above.items():
     print(f"{name}: {sum(gap > 1e-5 for gap in gaps)} of 16 optima missed, by up to {max(gaps):.1e} nats")
 
 # %%
-# Which gammas? Where two optima change places: a start that falls on the wrong side of a ridge stays there.
+# This happens at gammas near which one optimum takes over from another: a start on the wrong side of a ridge stays there.
 
 figure = Figure(figsize=(7.4, 4.4), layout="constrained")
 ax = figure.subplots()

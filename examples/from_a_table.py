@@ -2,12 +2,12 @@
 From a table of records to a release
 ====================================
 
-Labels go in, labels come out. Three answers of 2,000 people may be published, if their region stays hidden: how
-blurred must the answers be?
+Three answers of 2,000 people may be published if their region stays hidden. How much must the answers be
+blurred?
 
-*You will know at the end*: the shortest way from a frame of records to a mechanism p(z|x), and what it gives up.
+*You will know at the end*: the shortest way from a frame of records to a mechanism p(z|x), and what it loses.
 
-The table is made up. For caps that hold for every released value, and an audit to sign, see the page on releases.
+The table is invented. For caps that hold for every released value, and an audit to sign, see the page on releases.
 
 *Added in 0.1.0.*
 """
@@ -28,8 +28,8 @@ joint = ip.Joint.from_frame(records, x="answer", y="region")
 print(joint)
 
 # %%
-# At most how much may be kept of the answers, if the released value tells no more than so many bits about the region?
-# Each point is the best there is, with proof.
+# How much of the answers can be kept if the released value tells at most so many bits about the region?
+# Each point is the best possible release, with proof.
 
 caps = [0.005, 0.02, 0.05, 0.1]
 found = [ip.funnel_at_leakage(joint, max_iyz=cap * np.log(2)) for cap in caps]
@@ -46,7 +46,7 @@ table = chosen.encoder_frame()
 print(table.round(3))
 
 # %%
-# The picture: left the price of privacy, right the mechanism as a flow from answers to released values.
+# The picture: left the cost of privacy, right the mechanism as a flow from answers to released values.
 
 figure = Figure(figsize=(11, 4.4), layout="constrained")
 left, right = figure.subplots(1, 2)

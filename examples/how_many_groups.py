@@ -2,11 +2,11 @@
 How many groups of 4,000 job titles?
 ====================================
 
-A column with thousands of values, and a class that they predict. Few groups lose what they predict; many groups learn
-the noise of titles that were seen twice. How many do the records support?
+A column with thousands of values, and a class that they predict. Few groups lose what it predicts; many groups fit
+the noise of titles that occur twice. How many do the records support?
 
-*For analysts. You will know at the end*: that the table alone always asks for more groups, that the records do not,
-and which call hears them.
+*For analysts. You will know at the end*: that by the table alone more groups always look better, that held-out records
+disagree, and which call uses them.
 
 *Added in 0.1.0.*
 """
@@ -23,7 +23,7 @@ from infoplane.information import plane_point
 # %%
 # A table
 # -------
-# 40,000 people in 4,000 jobs, most of them rare, and what they earn in four classes. It is made up, so that the truth
+# 40,000 people in 4,000 jobs, most of them rare, and what they earn in four classes. It is invented, so that the truth
 # is known: a title is one of five kinds.
 
 rng = np.random.default_rng(0)
@@ -90,14 +90,14 @@ ax.legend(frameon=False, loc="lower right")
 figure.savefig("how_many_groups.png", dpi=130)
 
 # %%
-# How to read it: dotted is what the table claims of its own groups, and it rises for ever. Solid are the same groups,
-# judged on people who are not in the table: beyond five groups, as many as there are kinds, nothing more comes to
-# them. What the dotted line still gains is noise. Groups of the table as it stands even lose by more of them, those
-# of the denoised table (blue) do not. The rest, up to the grey line, needs more records.
+# How to read it: the dotted line is what the table claims of its own groups, and it always rises. The solid lines are the
+# same groups, judged on people who are not in the table: beyond five groups, the number of kinds, they gain nothing. What
+# the dotted line gains there is noise. With more groups, those of the original table even get worse; those of the denoised
+# table (blue) do not. The remaining distance to the grey line needs more records.
 #
 # In a pipeline
 # -------------
-# :class:`infoplane.BottleneckEncoder` does all of this for every column, chooses the number itself if none is given,
+# :class:`infoplane.BottleneckEncoder` does all of this for every column, chooses the number of groups if you give none,
 # and encodes training rows by other folds.
 
 encoder = ip.BottleneckEncoder(n_clusters=5).fit(people[["job"]], people.income)

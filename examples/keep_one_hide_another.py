@@ -2,7 +2,7 @@
 Keep income, hide sex
 =====================
 
-A made-up table of jobs and marital states, in which both tell of sex. One encoder p(z|x) keeps what predicts income and
+An invented table of jobs and marital states, both of which tell about sex. One encoder p(z|x) keeps what predicts income and
 hides sex: the curve is the most that can be kept within each cap, proven to 1e-6 nats; its first point tells nothing.
 
 *You will know at the end*: what hiding costs, and why leaving out a column costs more.

@@ -2,7 +2,7 @@
 A pair of your own
 ==================
 
-The recursion behind the paper's solvers serves any convex and weakly convex function. Here: least squares with the
+The recursion of the paper's solvers works for any pair of a convex and a weakly convex function. Here: least squares with the
 minimax-concave penalty, neither bottleneck nor funnel::
 
     minimise |D p - y|^2 / 2 + sum_i mcp(q_i)  subject to p = q.
@@ -11,8 +11,8 @@ The minimax-concave penalty (Zhang 2010) is lam abs(q) - q^2/(2 w) up to abs(q) 
 1/w-weakly convex, so the sum is not convex. Both blocks have their argmin in closed form; either order of the
 recursion finds the same sparse solution, at a linear rate.
 
-*For researchers. You will know at the end*: what a block must bring, which penalty a theorem asks for, and how to
-read a rate off a run.
+*For researchers. You will know at the end*: what a block must have, which penalty a theorem asks for, and how to
+fit a rate to a run.
 
 *Added in 0.1.0.*
 """
@@ -66,7 +66,7 @@ F, G = LeastSquares(D, D @ truth + 0.01 * rng.standard_normal(40)), MinimaxConca
 # %%
 # The penalty
 # -----------
-# Above this threshold the augmented Lagrangian falls in every iteration, which is a theorem. sigma and L are the
+# A theorem says that above this threshold the augmented Lagrangian falls in every iteration. sigma and L are the
 # curvature of F.
 
 sigma, *_, L = np.linalg.eigvalsh(D.T @ D)

@@ -7,11 +7,11 @@ From scratch: projected gradient descent, in one file and one line of registrati
     W <- projection of W - t g onto the encoders,   g = (dL/dW) / p(x),   t halved until L falls
 
 A solver is a frozen dataclass with a name. One that iterates writes ``begin``, which turns a job (a joint, a problem,
-starts, a tolerance, a budget) into an ``Iteration``; ``PlainIteration`` is one in plain NumPy, for which a step is
-all there is to write. Starts, limits, traces, progress, Ctrl-C, statuses, threads, sweeps, stores, comparison and
-certificates follow.
+starts, a tolerance, a budget) into an ``Iteration``; with ``PlainIteration``, in plain NumPy, you write only the
+step. Starts, limits, traces, progress, Ctrl-C, statuses, threads, sweeps, stores, comparison and certificates then work
+without further code.
 
-*For researchers. You will know at the end*: how to put a method of yours beside all others, judged by the same
+*For researchers. You will know at the end*: how to compare your own method with all others by the same
 numbers.
 
 *Added in 0.1.0.*
@@ -84,8 +84,8 @@ ip.register(ProjectedGradient)
 # %%
 # Beside the others
 # -----------------
-# ``compare`` runs all from the same starts, and knows yours by its name. The picture shows how far each is above the
-# optimum, which is proven, after so many iterations.
+# ``compare`` runs all solvers from the same starts, and finds yours by its name. The picture shows how far each is above the
+# proven optimum after each iteration.
 
 
 def main() -> None:

@@ -2,8 +2,8 @@
 Quickstart: your table in two minutes
 =====================================
 
-A table goes in, one object comes out, one picture and one sentence say what it means. The same in three lines of
-command line is at the end.
+From a table to one object, one picture and one sentence that says what it means. The same on the command line, in three
+lines, is at the end.
 
 *You will know at the end*: how to ask which few groups of a column keep what it says about another column, and how to
 read the answer.
@@ -24,7 +24,7 @@ from infoplane.cli.app import infoplane
 # A table
 # -------
 # Any table with a row per record will do. Here is one of 299 heart failure patients: which of four risk factors each
-# has, and what became of whom. ``infoplane datasets heart --out heart.csv`` writes it; put your own file in its
+# has, with sex and death. ``infoplane datasets heart --out heart.csv`` writes it; put your own file in its
 # place.
 
 infoplane.main(shlex.split("datasets heart --out heart.csv"), standalone_mode=False)
@@ -67,8 +67,7 @@ print(f"One bit about the risk factors keeps {share:.0%} of all that they tell o
 print(chosen.labels().map(chosen.cluster_names(1)).value_counts().to_string())
 
 # %%
-# That sentence is about *these* 299 records. Would it hold for other patients? Ask the records themselves, part of
-# them kept back:
+# That sentence is about *these* 299 records. Would it hold for other patients? Held-out records answer that:
 
 print(str(frontier.suggest()).splitlines()[0])
 

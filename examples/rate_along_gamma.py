@@ -1,9 +1,9 @@
 """
-How fast, and where not at all
-==============================
+How fast the solvers converge, and where they do not
+====================================================
 
-Blahut-Arimoto and the paper's ib-1 near the optimum, along gamma. Each gains so many digits an iteration: a linear rate. Where the number
-of clusters changes, a phase transition, the rate is lost: the iterations for one more digit grow without bound.
+Blahut-Arimoto and the paper's ib-1 near the optimum, along gamma. Each gains a constant number of digits per iteration: a linear rate.
+At a phase transition, where the number of clusters changes, the rate is not linear: the iterations for one more digit grow without bound.
 
 *You will know at the end*: why a solver that converges in 20 iterations takes 2,000 at a slightly different gamma, and where to expect it.
 
@@ -28,8 +28,9 @@ near = [pole * (1.0 + side * 10.0**-e) for pole in poles for side in (-1, 1) for
 grid = sorted(gamma for gamma in [*np.geomspace(0.25, 1.0, 24), *near] if 0.25 <= gamma <= 1.0)
 
 # %%
-# At each gamma the optimum, its clusters in two halves each, so that every way to part is open, and a little noise. From there the solver
-# runs without leaps; r is the factor by which the stationarity residual shrinks per iteration, fitted to the second half of the run.
+# At each gamma a start beside the optimum: each of its clusters is cut into two halves, so that they can separate in every way, and a
+# little noise is added. From there the solver runs without leaps (extrapolated iterates);
+# r is the factor by which the stationarity residual shrinks per iteration, fitted to the second half of the run.
 
 
 def digits(gamma: float, solver: ip.Solver) -> float:

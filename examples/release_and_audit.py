@@ -2,10 +2,10 @@
 Release risk factors, hide sex and death
 ========================================
 
-Of heart patients: caps, their price, rows that are released, and an audit to sign. The cap on the average alone lets single
-released values tell much; a worst case costs little here.
+For a table of heart patients: caps, their cost, rows that are released, and an audit to sign. With a cap on the average alone a
+single released value may tell much; a cap on every released value costs little here.
 
-*You will know at the end*: how to choose caps, how to release rows so that a second time tells nothing new, and what a
+*You will know at the end*: how to choose caps, how to release rows so that a second release tells nothing new, and what a
 reviewer can ask about values, records and columns.
 
 *Added in 0.1.0.*
@@ -35,16 +35,16 @@ joint = ip.Joint.from_frame(rows, "risk_factors", "outcome", smoothing=1e-3)
 print(joint)
 
 # %%
-# What a worst case costs beside 0.01 bits on average: next to nothing at 0.4 bits, where the average alone lets a single
-# released value make an outcome likelier by 0.64 bits.
+# What a cap on every released value costs, together with 0.01 bits on average: almost nothing at 0.4 bits. With the average
+# alone, a single released value makes an outcome more likely by 0.64 bits.
 
 costs = ip.release_frontier(joint, [0.01 * BIT], [cap * BIT for cap in (0.4, 0.3, 0.2, 0.1)], rng=0)
 shown = ["max_lift_bits", "ixz_bits", "gap_bits", "worst_lift_bits", "least_lift_bits", "cost_bits"]
 print(costs.to_frame()[shown].to_string())
 
 # %%
-# The release with both caps, applied to rows. With an id and a key, kept apart from what is released, the same record has
-# the same value whenever it comes.
+# The release with both caps, applied to rows. With an id and a key, which is stored separately, the same record always gets
+# the same value.
 
 kept = ip.release_mechanism(joint, max_leakage=0.01 * BIT, max_lift=0.4 * BIT, rng=0)
 print(kept)
@@ -64,7 +64,7 @@ Path("review.html").write_bytes(
 )
 
 # %%
-# Who is told of most? A row for each kind of record, worst first: what its released value tells of its own outcome.
+# About whom is most told? A row for each kind of record, worst first: what its released value tells of its own outcome.
 
 print(ip.audit(joint, kept, by="record").head().round(3).to_string(index=False))
 
@@ -74,7 +74,7 @@ print(ip.audit(joint, kept, by="record").head().round(3).to_string(index=False))
 print(ip.audit(joint, kept, by="attribute").head().round(3).to_string(index=False))
 
 # %%
-# The price of a worst case as a picture.
+# The cost of a cap on every released value, as a picture.
 
 ax = costs.plot()
 ax.figure.savefig("release_costs.png", dpi=200)

@@ -5,7 +5,7 @@ A sweep as a page for the browser
 From a sweep to one HTML file that needs no network: hover, click a point, read its encoder. And the encoder at a
 chosen point of the trade-off. Needs the extra ``[report]``.
 
-*You will know at the end*: how to hand a frontier to somebody without Python.
+*You will know at the end*: how to give a frontier to somebody who has no Python.
 
 *Added in 0.1.0.*
 """

@@ -4,7 +4,7 @@ Several secrets, one release
 
 Hide sex *and* death in the heart table, and see what each of them leaks. With an independent selector several secrets
 are one secret: I(S';Z) is the weighted mean of the I(S_j;Z), exactly (``Joint.mixed``). The funnel, its exact solver
-and its certificates serve them as they are; several tasks are one task of the bottleneck in the same way.
+and its certificates work without change; several tasks become one task of the bottleneck in the same way.
 
 *You will know at the end*: how to weigh secrets against each other, and what the weight changes.
 
@@ -50,7 +50,7 @@ for weight in weights:
     )
 
 # %%
-# The heavier sex, the less it leaks, down to what the cap leaves of it, and the more of the cap is left to the
+# The larger the weight of sex, the less of it leaks, and the more of the cap is left to the
 # outcome. What is kept of the risk factors hardly changes.
 
 figure = Figure(figsize=(7.4, 4.4), layout="constrained")

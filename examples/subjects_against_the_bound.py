@@ -3,13 +3,13 @@ Are people on the bound?
 ========================
 
 Twelve people sort sixteen tones into as few or as many categories as they like, 320 trials each. How efficient is
-each: how many bits about what the tone means are lost beside the best categories of the same complexity? And with so
+each: how many bits less about what the tone means than with the best categories of the same complexity? And with so
 few trials, which losses are real?
 
 *For psychologists and neuroscientists. You will know at the end*: how to put subjects on the plane with intervals,
 and how to test "on the bound".
 
-The people are made up, so that the truth is known: six are optimal at trade-offs of their own, three press a wrong
+The people are invented, so that the truth is known: six are optimal at trade-offs of their own, three press a wrong
 key in one of ten trials, three have many names for low tones and few for high ones.
 
 *Added in 0.1.0.*
@@ -25,7 +25,7 @@ import infoplane as ip
 # %%
 # The task
 # --------
-# Tones on a scale, each of which means one of sixteen places, the nearer the likelier; all equally often.
+# Tones on a scale of sixteen steps. A tone means one of the steps, more likely a near one; all tones are equally frequent.
 
 places = np.arange(16)
 meaning = np.exp(-((places[:, None] - places) ** 2) / (2 * 1.8**2))

@@ -2,13 +2,13 @@
 A column of many categories in few groups
 =========================================
 
-Jobs, ages and cities of 6,000 people, and whether they earn much. The encoder groups each column by what it says of
-the income, finds that cities say nothing, and stands in a scikit-learn pipeline like any other transformer.
+Jobs, ages and cities of 6,000 people, and whether they earn much. The encoder groups each column by what it tells about
+the income, finds that cities tell nothing, and works in a scikit-learn pipeline like any other transformer.
 
 *For analysts. You will know at the end*: how to compress categorical columns before a model, and how to read the
 groups.
 
-The table is made up, so that the truth is known: 300 jobs are of three kinds, ages above 50 earn more, cities do not
+The table is invented, so that the truth is known: 300 jobs are of three kinds, ages above 50 earn more, cities do not
 matter.
 
 *Added in 0.1.0.*

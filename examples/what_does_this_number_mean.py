@@ -10,13 +10,13 @@ number                   unit           is less better?
 =======================  =============  ========================================================================
 ``loss``, ``loss_nats``  nats           yes: gamma I(X;Z) - I(Y;Z), or beta I(Y;Z) - I(X;Z); it may be negative
 ``gap``                  nats           yes: loss - lower bound, how far from optimal at most; None: not proven
-``ixz``, ``ixz_bits``    nats, bits     bottleneck: yes, it is the price. Funnel: no, it is the use
+``ixz``, ``ixz_bits``    nats, bits     bottleneck: yes, it is the cost. Funnel: no, it is the use
 ``iyz``, ``iyz_bits``    nats, bits     bottleneck: no, it is the use. Funnel: yes, it is the leak
-``epsilon_bits``         bits           yes: what is lost beside the best encoder with the same I(X;Z)
+``epsilon_bits``         bits           yes: what the best encoder with the same I(X;Z) tells more
 ``max_lift``             nats           yes: the worst case over released values, not the average
 =======================  =============  ========================================================================
 
-Python is in nats; a column or an option that is in bits says so in its name.
+Python functions use nats; a column or an option in bits says so in its name.
 
 *Added in 0.1.0.*
 """
@@ -75,7 +75,7 @@ print(f"of the population: {found.interval(rng=0)}")
 # .. literalinclude:: /../benchmarks/results/other_packages.txt
 #    :language: text
 #
-# What is not converted is off by much more than digits. Here is a program of that kind, in a few lines:
+# Without the conversion the numbers are completely different. Here is a program of that kind, in a few lines:
 
 
 def mixed(P: np.ndarray, beta: float, steps: int = 4000) -> tuple[float, float]:

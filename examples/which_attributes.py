@@ -2,13 +2,13 @@
 Which of my customers' attributes can I publish?
 ================================================
 
-A table of customers, and one thing that must not be read off it. Each attribute alone tells a little of the secret,
-together they tell more. What may go out as it is, and what must be blurred?
+A table of customers, and a secret that must not be inferred from it. Each attribute alone tells a little about the secret,
+together they tell more. What may be published as it is, and what must be blurred?
 
-*For data stewards. You will know at the end*: what every attribute tells of the secret, what of that is chance, and
+*For data stewards. You will know at the end*: what every attribute tells about the secret, how much of that is chance, and
 what a release under a cap keeps.
 
-The customers are made up: illness depends on the plan and on the age, not on the device; cities differ a little.
+The customers are invented: illness depends on the plan and on the age, not on the device; cities differ a little.
 
 *Added in 0.1.0.*
 """
@@ -38,7 +38,7 @@ people["ill"] = np.where(rng.random(n) < risk, "ill", "well")
 # %%
 # One by one
 # ----------
-# What each attribute tells of the secret, in bits, and the p-value of "nothing at all".
+# What each attribute tells about the secret, in bits, and the p-value of "it tells nothing".
 
 attributes = ["device", "city", "age", "plan"]
 alone = {name: ip.Joint.from_frame(people, name, "ill") for name in attributes}
@@ -47,12 +47,12 @@ for name, joint in alone.items():
     print(f"{name:7s} {joint.mutual_information / BIT:.4f} bits, p = {p:.3f}")
 
 # %%
-# The device may go out as it is; the city tells next to nothing. Age and plan tell.
+# The device may be published as it is; the city tells almost nothing. Age and plan tell something.
 #
 # Together, under a cap
 # ---------------------
-# What can be released of age and plan together, if the release tells at most so many bits of the illness? Each answer
-# is the best there is, and says how far from it it may be.
+# What can be released of age and plan together, if the release tells at most so many bits about the illness? Each answer
+# says how far it can be from the best possible one.
 
 both = ip.Joint.from_frame(people, ["age", "plan"], "ill")
 caps = [0.001, 0.005, 0.02, 0.05]

@@ -2,7 +2,7 @@
 Which problem, which solver, what is proven?
 ============================================
 
-*You will know at the end*: which of the problems is yours, which call answers it, and what the answer comes with.
+*You will know at the end*: which of the problems is yours, which call answers it, and what an answer includes.
 
 ====================================================  ==========================================================
 I want ...                                            call
@@ -16,7 +16,7 @@ to keep U, hide S                                     ``ip.task_at_leakage(task_
 to know how good a given system is                    ``ip.efficiency(joint, systems)``
 ====================================================  ==========================================================
 
-Leave ``solver`` out: the default is the best portfolio that was measured, at every size. Name one to study it.
+Leave ``solver`` out: the default, a portfolio, was the best in measurements at every size. Name a solver to study it.
 
 *Added in 0.1.0.*
 """
@@ -61,8 +61,8 @@ for ax in (a, b, c, d):
 figure.savefig("which_problem.png", dpi=120)
 
 # %%
-# What an answer comes with
-# -------------------------
+# What an answer includes
+# -----------------------
 # Every answer has a status, and the status is a claim that was checked.
 
 for asked in (False, True):
@@ -75,5 +75,5 @@ for asked in (False, True):
 # - anything else ended early, and says why.
 #
 # What can be proven: the bottleneck up to about ten letters of Y and thousands of X, funnels and caps of some hundred
-# letters of X; larger ones end with the bound reached by then. Bounds of the deterministic bottleneck hold but are in
-# general not met. Nothing here is proven of the population behind the table.
+# letters of X; larger ones end with the bound reached by then. Bounds of the deterministic bottleneck hold, but are in
+# general not reached. Nothing is proven about the population behind the table.

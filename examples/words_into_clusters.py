@@ -2,12 +2,12 @@
 2,000 words into clusters that a person recognises
 ==================================================
 
-Which words say the same about where they stand? Words of one cluster point to the same topics: the bottleneck finds
-such clusters in a table of counts, words by topics, and needs no list of stop words; words that stand everywhere end
-together, since they say nothing.
+Which words tell the same about the text around them? Words of one cluster point to the same topics. The bottleneck finds
+such clusters in a table of counts, words by topics. It needs no list of stop words: words that are everywhere form one
+cluster, since they tell nothing.
 
 *For people with texts. You will know at the end*: how to turn counts into clusters with names, and how much of what
-the words told is kept.
+the words tell is kept.
 
 The text is Python's own help, ``pydoc_data.topics``, which comes with every Python: some 80 chapters on assignments,
 strings, exceptions and so on. Your Python's edition may differ from the one that made this page by a few words.

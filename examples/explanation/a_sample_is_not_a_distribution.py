@@ -5,8 +5,8 @@ Why a sample is not a distribution
 *You will know at the end*: why a table of few records shows information that is not there, why a proof does not help
 against it, and which calls do.
 
-Throw a die for X and another for Y. They have nothing to do with each other, but among 60 throws some pairs come more
-often than others, and a table of the counts shows I(X;Y) > 0. The more letters and the fewer records, the more.
+Throw a die for X and another for Y. They have nothing to do with each other, but among 60 throws some pairs are more
+frequent than others, and a table of the counts shows I(X;Y) > 0. The more letters and the fewer records, the more.
 
 *Added in 0.1.0.*
 """
@@ -21,7 +21,7 @@ import infoplane as ip
 # %%
 # Noise with a certificate
 # ------------------------
-# 40 categories x that say nothing of four classes y, and tables of 200, 500 and 2,000 records. The frontier of each
+# 40 categories x that tell nothing about four classes y, and tables of 200, 500 and 2,000 records. The frontier of each
 # table, proven; the truth is the line at 0.
 
 rng = np.random.default_rng(5)
@@ -40,7 +40,7 @@ tables = {n: drawn(n, noise) for n in (200, 500, 2000)}
 frontiers = {n: ip.sweep(joint, ip.bottleneck, grid, certify=True) for n, joint in tables.items()}
 
 # %%
-# What the library says of such tables, unasked and asked:
+# What the package says about such tables, by itself and on request:
 
 print(tables[200].caution)
 print(tables[200].denoised().denoising)
@@ -49,7 +49,7 @@ print(frontiers[200].suggest())
 # %%
 # Something with a certificate
 # ----------------------------
-# The same size, but categories of three kinds. Now there is something to find; how much of it holds for other
+# The same size, but categories of three kinds. In these tables there is something to find. How much of it holds for other
 # records?
 
 kinds = np.array([[0.7, 0.1, 0.1, 0.1], [0.1, 0.6, 0.2, 0.1], [0.1, 0.1, 0.3, 0.5]])[np.arange(40) % 3]

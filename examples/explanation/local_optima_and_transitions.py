@@ -2,12 +2,13 @@
 Why there are local optima, and phase transitions
 =================================================
 
-*You will know at the end*: why the number of clusters jumps along gamma, why solvers get stuck just there, and what
+*You will know at the end*: why the number of clusters jumps along gamma, why solvers get stuck there, and what
 helps.
 
-At a large gamma every bit about X is dear: the best encoder says nothing, one cluster for all. As gamma falls, it
-first pays to tell two kinds of letters apart, then three, and so on. In between, clusters keep their number and only
-become sharper. Where the number changes, an optimum is born or two change places: a *phase transition*.
+At a large gamma every bit about X is expensive: the best encoder tells nothing and has one cluster. As gamma falls, it
+first pays to tell two kinds of letters apart, then three, and so on. In between, the number of clusters stays the same and
+they only become sharper. Where the number changes there is a *phase transition*: a new optimum appears, or another one
+becomes the best.
 
 *Added in 0.1.0.*
 """
@@ -22,7 +23,7 @@ import infoplane as ip
 # %%
 # A strip of encoders
 # -------------------
-# Ten letters x, in the order of what they say of y; made up. Each panel is the best encoder p(z|x) at one gamma,
+# Ten letters x, invented, in the order of what they tell about y. Each panel is the best encoder p(z|x) at one gamma,
 # proven.
 
 rng = np.random.default_rng(11)
@@ -34,7 +35,7 @@ best = [answer.run for answer in frontier.best_answers()]
 print(frontier.best()[["parameter", "clusters", "ixz_bits", "status"]].iloc[::5].to_string(index=False))
 
 # %%
-# Where the number of clusters changes, the library can say to many digits, with proof:
+# The package can say where the number of clusters changes, to many digits and with proof:
 
 found = ip.transitions(joint, low=0.02, high=0.7)
 for one in found:
@@ -70,7 +71,7 @@ steps.step([run.parameter for run in best], [run.clusters for run in best], wher
 for one in found:
     steps.axvline(one.gamma, color="#D55E00", linewidth=1, alpha=0.7)
 steps.set(
-    xscale="log", xlabel="gamma, the price of a bit about X", ylabel="clusters", title="Orange: phase transitions"
+    xscale="log", xlabel="gamma, the weight of a bit about X", ylabel="clusters", title="Orange: phase transitions"
 )
 steps.invert_xaxis()
 steps.spines[["top", "right"]].set_visible(False)
@@ -100,4 +101,4 @@ figure.savefig("local_optima.png", dpi=130)
 
 # %%
 # What helps: follow the optimum as gamma grows (annealing), pool the clusters of many runs and let a linear programme
-# mix them, and ask for a certificate, which knows where a cluster is missing. The default solver does the first two.
+# mix them, and ask for a certificate, whose search finds the cluster that is missing. The default solver does the first two.

@@ -2,14 +2,14 @@ r"""
 What a certificate proves
 =========================
 
-*You will know at the end*: how a finite computation can speak about *every* encoder, what the number "gap" is, and
+*You will know at the end*: how a finite computation can say something about *every* encoder, what the number "gap" is, and
 what is not proven.
 
 An encoder is a way to write p(x) as a mixture: sum_z p(z) q_z = p_x, where q_z = p(x|z). The bottleneck's loss is, up
 to a constant, the mean of one function over the mixture, f(q) = H(Tq) - gamma H(q) with T = p(y|x). So the loss has a
 simple geometry: if a plane lambda.q + m lies below f everywhere, then no mixture has a mean below the plane at p_x.
 Find a plane that touches f at the clusters of your encoder, show that it is nowhere above f, and the encoder is
-optimal. All that is left is to show *nowhere above*.
+optimal. What remains is to show *nowhere above*.
 
 *Added in 0.1.0.*
 """
@@ -24,7 +24,7 @@ from scipy.special import logsumexp
 import infoplane as ip
 
 # %%
-# Seven letters x and two outcomes y, made up, so that everything can be drawn: f(q) - lambda.q depends on q through u
+# Seven letters x and two outcomes y, invented, so that everything can be drawn: f(q) - lambda.q depends on q through u
 # = p(y=1|z) alone, once the best q of each u is taken.
 
 gamma = 0.12
@@ -61,8 +61,8 @@ def bound(low: float, high: float) -> float:
 # %%
 # Cells
 # -----
-# The range of u is cut into cells. For each a number is computed that is *below everything in the cell*. Where it is
-# above -tol the cell is closed, and no encoder that anybody will ever think of can have its cluster there. The others
+# The range of u is cut into cells. For each cell a number is computed that is *below everything in the cell*. If it is
+# above -tol the cell is closed: no posterior there lies more than tol below the plane. The other cells
 # are cut in two.
 
 tol = 2e-3
@@ -100,10 +100,10 @@ figure.suptitle("Black: f above its plane; blue: the encoder's clusters. Flat li
 figure.savefig("cells.png", dpi=130)
 
 # %%
-# The same in the library
+# The same in the package
 # -----------------------
-# The library's cells are boxes of p(y|z), with a better bound than the chord's, and they also shrink without being
-# cut. Whenever it is stopped, what is proven by then holds: ``max_cells`` of the heart table.
+# The package's cells are boxes of p(y|z), with a better bound than the chord's, and they also shrink without being
+# cut. Whenever the search is stopped, what is proven by then holds: ``max_cells`` of the heart table.
 
 heart, problem = ip.datasets.heart(), ip.bottleneck(0.1)
 answer = ip.solve(heart, problem)

@@ -5,11 +5,11 @@ What the information plane is
 *You will know at the end*: what the two axes are, where all encoders lie, what "bottleneck" and "funnel" ask for, and
 why one picture serves both.
 
-Somebody sees X and says Z: a group for a patient, a word for a colour, a released value for a record. What is said
-may tell something of a third thing, Y. An *encoder* is the table p(z|x). Two numbers describe it:
+Somebody sees X and says Z: a group for a patient, a word for a colour, a released value for a record. Z
+may tell something about a third variable, Y. An *encoder* is the table p(z|x). Two numbers describe it:
 
-- I(X;Z), how many bits Z tells of X: what the message costs, or what a release is worth;
-- I(Y;Z), how many bits Z tells of Y: what the message is good for, or what a release gives away.
+- I(X;Z), how many bits Z tells about X: what the message costs, or what a release is worth;
+- I(Y;Z), how many bits Z tells about Y: what the message is good for, or what a release gives away.
 
 Every encoder is a point with these two coordinates, and that is the plane.
 
@@ -25,7 +25,7 @@ import infoplane as ip
 from infoplane.information import plane_point
 
 # %%
-# Eight kinds of weather reports (X) and four kinds of weather (Y), made up. Forty thousand encoders, drawn at random,
+# Eight kinds of weather reports (X) and four kinds of weather (Y), invented. Forty thousand encoders, drawn at random,
 # hard and soft, with two to eight messages:
 
 rng = np.random.default_rng(3)
@@ -40,8 +40,8 @@ ixz, iyz = np.array(points).T / np.log(2)
 # %%
 # The two edges of the cloud are the two problems:
 #
-# - the **bottleneck** asks for the most about Y at every price in bits about X: the upper edge. It minimises gamma I(X;Z) - I(Y;Z);
-# - the **funnel** asks for the least about Y at every gain in bits about X: the lower edge. It minimises beta I(Y;Z) - I(X;Z).
+# - the **bottleneck** asks for the most about Y for a given number of bits about X: the upper edge. It minimises gamma I(X;Z) - I(Y;Z);
+# - the **funnel** asks for the least about Y for a given number of bits about X: the lower edge. It minimises beta I(Y;Z) - I(X;Z).
 
 upper = ip.sweep(joint, ip.bottleneck, np.geomspace(0.02, 0.98, 24), certify=True)
 lower = ip.sweep(joint, ip.funnel, np.geomspace(1.02, 60, 14))
@@ -93,6 +93,6 @@ figure.savefig("what_the_plane_is.png", dpi=130)
 # %%
 # Three things to see:
 #
-# - random encoders come nowhere near the edges: luck does not find them, optimisation does;
+# - random encoders are far from the edges, which only optimisation finds;
 # - gamma, or 1/beta, is the slope of the edge at the point that it leads to: how many bits about Y one more bit about X brings;
 # - the upper edge is drawn by a sweep that also *proves* it: :ref:`sphx_glr_gallery_explanation_what_a_certificate_proves.py`.
