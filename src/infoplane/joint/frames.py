@@ -329,8 +329,8 @@ def check_rows(
     if weight is not None:
         with _types_refused(frame, weight):
             values = frame[weight].cast(nw.Float64).to_numpy()
-            place = f"weights in column {weight!r}"
-            check_amounts(values, place, lambda row: f"row {first + row} (counting from 0)")
+            where = f"weights in column {weight!r}"
+            check_amounts(values, where, lambda row: f"row {first + row} (counting from 0)")
 
 
 def _check_values(column: nw.Series[Any], missing: str, first: int) -> None:
@@ -346,5 +346,4 @@ def _check_values(column: nw.Series[Any], missing: str, first: int) -> None:
 
 
 def _together(values: tuple[Any, ...]) -> Any:
-    """The value of one column, a tuple of values of several."""
     return values[0] if len(values) == 1 else values
