@@ -203,8 +203,8 @@ class Frontier:
         names = self.runs[0].plane_names if self.runs else ("I(X;Z)", "I(Y;Z)")
         header = ("parameter", "loss [nats]", *(f"{name} [bits]" for name in names), "clusters", "status")
         best = [answer.run for answer in self.best_answers()]
-        places = {round(i * (len(best) - 1) / (SHOWN_ROWS - 1)) for i in range(SHOWN_ROWS)} if best else set()
-        shown = [best[place] for place in sorted(places)]
+        even = {round(i * (len(best) - 1) / (SHOWN_ROWS - 1)) for i in range(SHOWN_ROWS)} if best else set()
+        shown = [best[i] for i in sorted(even)]
         rows = [
             (
                 f"{run.parameter:.4g}",
@@ -395,13 +395,12 @@ class Frontier:
             raise InvalidOptionError(
                 "held-out records choose for a joint made of 10 records or more; for others say by='knee'."
             )
-        plain = suggest(self.joint, self.best_answers(), self.hides_y, self.caution, notation)
-        wanted = by == "held-out" or max_iyz is not None or (by is None and can and not self.hides_y)
-        if not wanted:
-            return plain
-        from ..sweep.records import chosen
+        plain = suggest(self, notation)
+        if by == "held-out" or max_iyz is not None or (by is None and can and not self.hides_y):
+            from ..sweep.records import chosen
 
-        return chosen(self, plain, notation, rng, max_iyz)
+            return chosen(self, plain, notation, rng, max_iyz)
+        return plain
 
     def report(
         self,

@@ -43,6 +43,7 @@ from .transitions import Transition
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
+    from .frontier import Frontier
     from .geometry import BestAnswer
 
 WANTED = ("parameter", "loss_nats", "isz_bits", "iuz_bits", "ixz_bits", "iyz_bits", "clusters", "status", "gap_nats")
@@ -175,13 +176,12 @@ class Suggestion:
         return "\n".join(self.sentences)
 
 
-def suggest(
-    joint: Joint, best: Sequence[BestAnswer], hides_y: bool, caution: str | None, notation: str = "gamma"
-) -> Suggestion:
+def suggest(frontier: Frontier, notation: str) -> Suggestion:
     """Look along the best answers of a frontier; see `Frontier.suggest`."""
+    joint, best, caution = frontier.joint, frontier.best_answers(), frontier.caution
     written = (best[0].run.problem.record if best else lagrangian).notation(notation)
-    knee, about_knee = _knee(best, hides_y, written)
-    noise = not hides_y and _is_noise(joint)
+    knee, about_knee = _knee(best, frontier.hides_y, written)
+    noise = not frontier.hides_y and _is_noise(joint)
     if noise:
         knee = None
         about_knee = (
@@ -263,8 +263,8 @@ def _kinks(best: list[Solution]) -> tuple[Kink, ...]:
 
 
 def _stretches(counts: list[int]) -> list[tuple[int, int]]:
-    """First and last place of each stretch of the grid in which the number of clusters changes with every step, two of them or more."""
-    breaks = [0, *(place for place in range(1, len(counts)) if counts[place] == counts[place - 1]), len(counts)]
+    """From which parameter to which, by number, the number of clusters changes with every step, two of them or more."""
+    breaks = [0, *(i for i in range(1, len(counts)) if counts[i] == counts[i - 1]), len(counts)]
     return [(first, last - 1) for first, last in pairwise(breaks) if last - 1 - first >= 2]
 
 

@@ -49,34 +49,12 @@ def chord_parameter(a: FrontierPoint, b: FrontierPoint) -> float | None:
     return min(-(zx_0 * du + zy_0 * dv) / ((zx_1 - zx_0) * du + (zy_1 - zy_0) * dv), family.most)
 
 
-def length(a: FrontierPoint, b: FrontierPoint) -> float:
-    """The length of the chord, measured along the information that the parameter multiplies."""
-    return abs(b.run.iyz - a.run.iyz if a.run.problem.record.hides_y else b.run.ixz - a.run.ixz)
-
-
 def mixed_encoder(a: FrontierPoint, b: FrontierPoint, axis: str, target: float) -> tuple[float, Array]:
     """The weight of a in the mixture that meets the target, and the mixture."""
     u, v = a.along(axis), b.along(axis)
     w = min(max((v - target) / (v - u), 0.0), 1.0)
     W = np.vstack([w * a.run.encoder, (1.0 - w) * b.run.encoder])
     return w, W / W.sum(axis=0)
-
-
-def mixture(
-    a: FrontierPoint, b: FrontierPoint, axis: str, target: float, family: ProblemFamily | None, tol: float
-) -> Solution:
-    """W = (w W_a, (1 - w) W_b), clusters of both side by side: I is w I_a + (1 - w) I_b, and w is such that it meets the target."""
-    w, W = mixed_encoder(a, b, axis, target)
-    heavier, chord = a if w >= 0.5 else b, chord_parameter(a, b)
-    parameter = heavier.parameter if family is None or chord is None else chord
-    problem = heavier.run.problem if family is None else family(parameter)
-    parts = " and ".join(
-        f"{share:.4f} of {point.run.solver} at {point.run.parameter:.6g}" for share, point in ((w, a), (1.0 - w, b))
-    )
-    unrefined = "" if family is not None else " (unknown family: nothing was refined)"
-    open_ends = [point.run.status for point in (a, b) if not point.run.status.converged]
-    otherwise = open_ends[0] if open_ends else Status.STALLED
-    return judged(a.run.joint, problem, W, f"mixture{unrefined}: {parts}", tol, otherwise, parameter=parameter)
 
 
 MET = 1e-6 * NATS_PER_BIT
@@ -172,8 +150,11 @@ class TargetSearch:
             theta = self.secant(a, b) if chord is None else chord
             problem = self.family(theta)
             here = [problem.value(self.joint, point.run.encoder) for point in (a, b)]
+            # The length of the chord, along the information that the parameter multiplies.
+            axis = "iyz" if a.run.problem.record.hides_y else "ixz"
+            length = 0.0 if chord is None else abs(b.along(axis) - a.along(axis))
             # Losses differ by rounding, some 1e-13 nats, even where nothing is gained.
-            nothing = max(1e-13, RULES.straight * theta * length(a, b) if chord is not None else 0.0)
+            nothing = max(1e-13, RULES.straight * theta * length)
             c = self.solved(problem, a, b, mixed=number == 0)
             if c.run.status is Status.INTERRUPTED:
                 break
@@ -213,12 +194,24 @@ class TargetSearch:
 
     def mixed(self, a: FrontierPoint, b: FrontierPoint) -> Solution:
         """The time sharing of a and b at the target; if that is a cap, rounded down to it."""
-        aim = self.target
-        while True:
-            found = mixture(a, b, self.axis, aim, self.family, self.options.tol)
-            if not self.is_cap or found.iyz <= self.target:
-                return found
-            aim -= 2.0 * (found.iyz - self.target)
+        found = self.mixture(a, b, aim := self.target)
+        while self.is_cap and found.iyz > self.target:
+            found = self.mixture(a, b, aim := aim - 2.0 * (found.iyz - self.target))
+        return found
+
+    def mixture(self, a: FrontierPoint, b: FrontierPoint, target: float) -> Solution:
+        """W = (w W_a, (1 - w) W_b), clusters of both side by side: I is w I_a + (1 - w) I_b, and w is such that it meets the target."""
+        w, W = mixed_encoder(a, b, self.axis, target)
+        heavier, chord = a if w >= 0.5 else b, chord_parameter(a, b)
+        parameter = heavier.parameter if self.family is None or chord is None else chord
+        problem = heavier.run.problem if self.family is None else self.family(parameter)
+        parts = " and ".join(
+            f"{share:.4f} of {point.run.solver} at {point.run.parameter:.6g}" for share, point in ((w, a), (1.0 - w, b))
+        )
+        name = f"mixture{'' if self.family else ' (unknown family: nothing was refined)'}: {parts}"
+        open_ends = [point.run.status for point in (a, b) if not point.run.status.converged]
+        otherwise = open_ends[0] if open_ends else Status.STALLED
+        return judged(self.joint, problem, W, name, self.options.tol, otherwise, parameter=parameter)
 
     def secant(self, a: FrontierPoint, b: FrontierPoint, bisect: bool = False) -> float:
         """The parameter at which a straight line from a to b meets the target; or, with ``bisect``, halfway between theirs."""
