@@ -158,7 +158,6 @@ def read_row(path: Path, table: str, key: Sequence[Any]) -> Any:
 
 
 def _looked(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """What ``look`` finds."""
     while True:
         _check_header(path)
         before = _stamp(path)

@@ -129,7 +129,6 @@ class Store:
             self._say("sessions", self.session, self.began, time.time(), self.outcome)
 
     def _say(self, table: str, *row: Any) -> None:
-        """A session, or a chunk, as it is now."""
         insert(self.connection, table, [row], instead=True)
 
     # -- what a sweep writes -------------------------------------------------------------------------------------------
@@ -155,7 +154,7 @@ class Store:
             "parameters",
             [(index, value, problem.family, problem.parameter, *problem.rho) for index, value, problem in new],
         )
-        self.values = known if len(known) > len(now) else now
+        self.values = max(known, now, key=len)
 
     def record(self, number: int, records: Sequence[RunRecord], kept: set[Key]) -> None:
         """The runs of a chunk; once this returns, they survive whatever comes.
@@ -173,8 +172,8 @@ class Store:
                     command = f"DELETE FROM {table} WHERE place = ? AND solver = ? AND start = ?"
                     self.connection.executemany(command, beaten)
             best = [(one.key, one.run) for one in records if one.key in kept]
-            lift = self.support.lift
-            insert(self.connection, "encoders", [(*key, _bytes(lift(run.encoder))) for key, run in best])
+            encoders = [(*key, _bytes(self.support.lift(run.encoder))) for key, run in best]
+            insert(self.connection, "encoders", encoders)
             # A trace is kept column by column, compressed.
             columns = [(key, run.trace.columns().T) for key, run in best if run.trace is not None]
             traces = [(*key, one.shape[1], zlib.compress(_bytes(one))) for key, one in columns]
@@ -208,22 +207,18 @@ def _bytes(array: Array) -> bytes:
 
 
 def _records(found: Rows) -> list[RunRecord]:
-    """The numbers by which the runs of a store are compared and counted."""
     unknown = Residuals(math.nan, math.nan, math.nan)
-
-    def record(row: Any) -> RunRecord:
-        run = Run(NOTHING, Status[row.status], 0, unknown, lower_bound=row.lower_bound)
-        return RunRecord(row.place, row.solver, row.start, row.loss, row.ixz, row.iyz, run)
-
-    return [record(row) for row in found["runs"]]
+    runs = [Run(NOTHING, Status[row.status], 0, unknown, lower_bound=row.lower_bound) for row in found["runs"]]
+    return [
+        RunRecord(row.place, row.solver, row.start, row.loss, row.ixz, row.iyz, run)
+        for row, run in zip(found["runs"], runs, strict=True)
+    ]
 
 
 def _first_rows(manifest: Mapping[str, Any], joint: Joint) -> dict[str, list[tuple[Any, ...]]]:
-    """What a new store begins with."""
-    everything = {**manifest, "joint": joint_meta(joint)}
     arrays = {name: array.astype(array.dtype.newbyteorder("<")) for name, array in joint_arrays(joint).items()}
     return {
-        "manifest": [(key, json.dumps(value)) for key, value in everything.items()],
+        "manifest": [(key, json.dumps(value)) for key, value in {**manifest, "joint": joint_meta(joint)}.items()],
         "arrays": [(name, array.dtype.str, array.tobytes()) for name, array in arrays.items()],
     }
 
@@ -233,7 +228,6 @@ DERIVED = ("rho", "shape", "runs_a_place", "joint")
 
 
 def _refuse_difference(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
-    """A StoreError that names what differs, if the store was made by another call."""
     keys = [
         key for key in dict.fromkeys((*ours, *theirs)) if key not in KEPT_BESIDE and theirs.get(key) != ours.get(key)
     ]
@@ -379,10 +373,10 @@ def manifest_of(rows: Rows) -> Manifest:
     return {key: json.loads(value) for key, value in rows["manifest"]}
 
 
-def readable(manifest: Mapping[str, Any], values: Sequence[float]) -> Manifest:
+def readable(manifest: Mapping[str, Any], values: list[float]) -> Manifest:
     """A manifest as people read it, with all parameters, those that refinement added too, and without what follows from the rest."""
     hidden = ("rho", "runs_a_place", *KEPT_BESIDE)
-    return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": list(values)}
+    return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": values}
 
 
 def joint_of(rows: Rows) -> Joint:
@@ -396,7 +390,6 @@ def joint_of(rows: Rows) -> Joint:
 
 
 def _is_complete(rows: Rows) -> bool:
-    """Whether some call has ended the sweep."""
     return any(row.outcome == "complete" for row in rows["sessions"])
 
 
@@ -407,39 +400,44 @@ OF_FRONTIER, KEPT = ("manifest", "parameters", "runs", "multipliers"), ("encoder
 
 
 def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontier:
-    """All runs of the parameters that are finished; where bounds were asked for, each run has its parameter's."""
+    """The frontier of a store's rows; its runs read their encoders and traces when they are asked for them."""
     manifest = manifest_of(rows)
-    gap, caps = manifest["certify_nats"], manifest["cluster_caps"]
-    values = {row.place: row.value for row in rows["parameters"]}
-    problems = {row.place: problem_of(row[4:], row.family, row.parameter) for row in rows["parameters"]}
-    runs_at = Counter(row.place for row in rows["runs"])
-    done = [place for place in values if runs_at[place] == manifest["runs_a_place"]]
-    if manifest["points"] is not None:
-        done.sort(key=lambda place: (values[place], place))
+    parameters = {row.place: row for row in rows["parameters"]}
+    problems = {index: problem_of(row[4:], row.family, row.parameter) for index, row in parameters.items()}
     multipliers = {row[:3]: _multipliers(row.data, joint.shape[0]) for row in rows["multipliers"]}
     encoders, traces = (set(rows[table]) for table in KEPT)
-    found: dict[int, list[Solution]] = {place: [] for place in done}
+    as_stored = ("loss", "ixz", "iyz", "clusters", "start", "iterations", "seconds", "died")
+    found: dict[int, list[Solution]] = {index: [] for index in parameters}
     for row in rows["runs"]:
-        if row.place in found:
-            key, residuals = row[:3], (row.primal, row.dual, row.stationarity)
-            as_stored = ("loss", "ixz", "iyz", "clusters", "start", "iterations", "seconds", "died")
-            run = LazySolution.of(
-                partial(_encoder, path, joint, key) if key in encoders else None,
-                partial(_trace, path, key) if key in traces else None,
-                joint=joint,
-                problem=problems[row.place],
-                parameter=values[row.place],
-                status=Status[row.status],
-                solver=row.found_by,
-                residuals=Residuals(*(math.nan if one is None else one for one in residuals)),
-                lower_bound=beneath(row.lower_bound, row.loss),
-                multipliers=multipliers.get(key),
-                cluster_cap=caps[row.solver],
-                **{name: getattr(row, name) for name in as_stored},
-            )
-            found[row.place].append(run)
-    runs = [run for place in done for run in found[place]]
-    runs = runs if gap is None else best_bounded(runs, gap)
+        key, residuals = row[:3], (row.primal, row.dual, row.stationarity)
+        run = LazySolution.of(
+            partial(_encoder, path, joint, key) if key in encoders else None,
+            partial(_trace, path, key) if key in traces else None,
+            joint=joint,
+            problem=problems[row.place],
+            parameter=parameters[row.place].value,
+            status=Status[row.status],
+            solver=row.found_by,
+            residuals=Residuals(*(math.nan if one is None else one for one in residuals)),
+            lower_bound=beneath(row.lower_bound, row.loss),
+            multipliers=multipliers.get(key),
+            cluster_cap=manifest["cluster_caps"][row.solver],
+            **{name: getattr(row, name) for name in as_stored},
+        )
+        found[row.place].append(run)
+    return assembled(joint, manifest, {index: row.value for index, row in parameters.items()}, found, complete)
+
+
+def assembled(
+    joint: Joint, manifest: Manifest, values: Mapping[int, float], found: Mapping[int, list[Solution]], complete: bool
+) -> Frontier:
+    """All runs of the parameters that are finished, by index; where bounds were asked for, each run has its parameter's."""
+    done = [index for index in values if len(found.get(index, ())) == manifest["runs_a_place"]]
+    if manifest["points"] is not None:  # refinement may have inserted some
+        done.sort(key=lambda index: (values[index], index))
+    runs = [run for index in done for run in found[index]]
+    if manifest["certify_nats"] is not None:
+        runs = best_bounded(runs, manifest["certify_nats"])
     return Frontier(joint, runs, complete=complete, provenance=readable(manifest, list(values.values())))
 
 
@@ -454,7 +452,6 @@ def best_bounded(runs: Sequence[Solution], gap: float) -> list[Solution]:
 
 
 def _multipliers(data: bytes, letters: int) -> Array:
-    """What a bound follows from."""
     lam = np.frombuffer(data, dtype="<f8").astype(float)
     if lam.shape != (letters,) or not np.isfinite(lam).all():
         raise ValueError(f"multipliers for {lam.size} letters, or not finite, where the joint has {letters}")
@@ -502,22 +499,20 @@ class LazySolution(Solution):
     ) -> LazySolution:
         """A run from its numbers, the other fields of `Solution`, and how to read its encoder and trace; None if they were not kept."""
         run = object.__new__(cls)
-        # The stored numbers take the place of those that Solution would compute from the encoder, once.
+        # Where Solution caches what it computes from the encoder.
         known = {"loss": loss, "_point": PlanePoint(ixz, iyz), "_clusters": clusters}
         run.__setstate__({**fields, **known, "_read_encoder": read_encoder, "_read_trace": read_trace})
         return run
 
-    def __getattr__(self, name: str) -> Any:
-        # Only what is not there comes here: the encoder of a run that was made by `of`, until it was read.
-        if name != "encoder" or "_clusters" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        if self.__dict__["_read_encoder"] is None:
+    @cached_property
+    def encoder(self) -> Array:
+        """p(z|x), read when it is asked for; an error if it was not kept."""
+        if not self.has_encoder:
             raise InvalidOptionError(
                 f"the encoder of start {self.start} at {self.parameter:g} was not kept: of a stored sweep only the best runs have one. "
                 "Frontier.best_rows() numbers them."
             )
-        self.__dict__["encoder"] = read_only(self.__dict__["_read_encoder"]())
-        return self.__dict__["encoder"]
+        return read_only(self.__dict__["_read_encoder"]())
 
     @cached_property
     def trace(self) -> Trace | None:
