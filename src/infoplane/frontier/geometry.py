@@ -11,7 +11,7 @@ point inside is not on the frontier, since mixtures of the corners, by time shar
 
     I(Y;Z)  <=  gamma I(X;Z) - b.
 
-The lowest of these lines, of I(Y;Z) <= eta I(X;Z) (contraction, `certificate/bottleneck/bounds.py`) and of I(Y;Z) <= I(X;Y) lies above the
+The lowest of these lines, of I(Y;Z) <= eta I(X;Z) (contraction, `certificate/bottleneck.py`) and of I(Y;Z) <= I(X;Y) lies above the
 frontier; below it lies the hull of all runs, of a constant Z and of Z = the class of letters with equal p(y|x), which keeps all of I(X;Y).
 For a funnel b <= beta I(Y;Z) - I(X;Z) says I(Y;Z) >= (I(X;Z) + b) / beta; with I(Y;Z) >= 0 and I(Y;Z) >= I(X;Z) - H(X|Y), as
 I(X;Z|Y) <= H(X|Y), the highest of these lies below the least leakage, and the hull of all runs, of a constant Z and of Z = X above it.
