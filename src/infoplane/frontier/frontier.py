@@ -54,9 +54,7 @@ class Frontier:
         complete: bool = True,
         provenance: Mapping[str, Any] | None = None,
     ) -> None:
-        self.joint = joint
-        # A list may change under our hands; any other sequence is read where it is.
-        self.runs: Sequence[Solution] = tuple(runs) if isinstance(runs, list) else runs
+        self.joint, self.runs = joint, tuple(runs)
         self.complete = complete
         """False if the sweep was interrupted: only the parameters that were finished are here."""
         self.provenance: dict[str, Any] = dict(provenance or {})
@@ -178,12 +176,12 @@ class Frontier:
         return self.to_frame(self.pareto_rows())
 
     def encoder(self, row: int) -> Array:
-        """p(z|x) of a run."""
+        """p(z|x) of a run, yours to change."""
         return self.runs[row].encoder.copy()
 
     def solution(self, row: int) -> Solution:
-        """A run, its encoder yours to change. Of a sweep, the best runs of each parameter and solver have a trace."""
-        return replace(self.runs[row], encoder=self.encoder(row))
+        """A run, with all that a file has of it. Of a sweep, the best runs of each parameter and solver have a trace."""
+        return replace(self.runs[row])
 
     def plot(
         self, ax: Axes | None = None, transitions: Sequence[Transition] | Literal["grid"] = (), **options: Any

@@ -244,7 +244,6 @@ def _transitions(best: Sequence[BestAnswer], counts: list[int]) -> tuple[Cluster
 
 
 def _kinks(best: list[Solution]) -> tuple[Kink, ...]:
-    """Gaps in which I(X;Z) changes much faster than in those beside them."""
     runs = [run for run in best if 0.0 < run.parameter < math.inf]
     if len(runs) < 4:  # a gap, and one on each side
         return ()
@@ -272,11 +271,10 @@ def transitions_on_the_grid(joint: Joint, best: Sequence[BestAnswer]) -> list[Tr
     """The changes in the number of clusters between neighbouring parameters, as `infoplane.transitions` has those that it certifies."""
     counts = [len(distinct_clusters(answer.run.encoder, joint.p_x)) for answer in best]
     points = {answer.row: PlanePoint(answer.run.ixz, answer.run.iyz) for answer in best}
-    found = []
-    for one in _transitions(best, counts):
-        below, above = (points[row] for row in one.rows)
-        found.append(Transition(*one.parameters, *one.clusters, below, above, "neighbours on the grid"))
-    return found
+    return [
+        Transition(*one.parameters, *one.clusters, *(points[row] for row in one.rows), "neighbours on the grid")
+        for one in _transitions(best, counts)
+    ]
 
 
 def _ends(written: Notation, low: float, high: float) -> str:
@@ -286,7 +284,6 @@ def _ends(written: Notation, low: float, high: float) -> str:
 def _about(
     transitions: tuple[ClusterChange, ...], best: Sequence[BestAnswer], counts: list[int], written: Notation
 ) -> list[str]:
-    """What changes in the number of clusters were found, and how."""
     how = (
         f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({len(best)} in all), "
         "where the numbers on both sides hold for two parameters or end the grid; "

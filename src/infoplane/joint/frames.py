@@ -211,7 +211,7 @@ Frame: TypeAlias = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 
 def frame_cells(
-    df: Any, x: tuple[str, ...], y: tuple[str, ...], weight: Any, bins: Mapping[str, Any], missing: str = "error"
+    df: Any, x: tuple[str, ...], y: tuple[str, ...], weight: Any, bins: Mapping[str, Any], missing: str
 ) -> Cells:
     """(x, y) -> number of rows, or their weight; of a frame in memory in order of first appearance."""
     frame = _frame(df)
