@@ -341,11 +341,15 @@ def _curve(support: Support, caps: Sequence[float], limits: Limits, budget: Budg
         return [next(found) if eps > 0.0 else nothing for eps in caps]
     whole = budget.part(seconds=limits.max_seconds * len(caps))
     programme, private = _columns(support, caps, whole, SOLVING)
-    seconds = max(limits.max_seconds - whole.seconds_spent / len(caps), 0.1 * limits.max_seconds)
+    rest = rest_of(limits, whole.seconds_spent / len(caps))
     # At a cap of 0 every beta from some size on is a multiplier, and huge ones prove little: the line of a faint cap holds there too.
     beside = [1e-12] if min(caps) < 1e-12 else []
-    answers = capped_curve(support, programme, [*caps, *beside], replace(limits, max_seconds=seconds), budget, private)
-    return answers[: len(caps)]
+    return capped_curve(support, programme, [*caps, *beside], rest, budget, private)[: len(caps)]
+
+
+def rest_of(limits: Limits, spent: float) -> Limits:
+    """The limits of a cap once so many seconds of its time were spent on what all caps share; a tenth is left to it whatever that took."""
+    return replace(limits, max_seconds=max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
 
 
 def _columns(support: Support, caps: Sequence[float], whole: Budget, solving: float) -> tuple[Programme, Array | None]:

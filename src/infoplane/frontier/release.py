@@ -22,7 +22,6 @@ from ..certificate.funnel.allowed import Caps, lift_caps
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.privacy import ConstrainedFunnel
 from ..certificate.funnel.release import Terms, best_release, largest_terms_leakage, lifts, simple_upper_bound
-from ..certificate.tasks.columns import MOST_LETTERS
 from ..checks import cap_in_nats, check_flag, listed, positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
@@ -37,7 +36,7 @@ from ..solution import Residuals, Run, finished, proven
 from ..solvers.job import Seed
 from ..task_problem import TaskLagrangian
 from .leakage import MAX_SECONDS, ConfidentFunnel, SearchOptions, funnel_at_leakage
-from .task_leakage import task_at_leakage
+from .task_leakage import has_edges, task_at_leakage
 
 
 class Lift(NamedTuple):
@@ -270,7 +269,11 @@ def release_mechanism(
     )  # fmt: skip
     if leakage == 0.0:  # nothing on average is nothing from any value
         asked = _Asked(None, 0.0, True, asked.group, np.ones_like(asked.chosen))
-    elif leakage is not None and asked.on_average and (task is None or _by_edges(task)):
+    elif (
+        leakage is not None
+        and asked.on_average
+        and (task is None or has_edges(np.count_nonzero(task.hide.p_y), task.hide.shape[0]))
+    ):
         within = partial(funnel_at_leakage, hidden) if task is None else partial(task_at_leakage, task)
         found: Any = within(leakage, tol=tol, max_cells=max_cells, max_seconds=max_seconds)
         return make(
@@ -364,11 +367,6 @@ class _Asked(NamedTuple):
         L, U = lift_caps(support.p_y, chosen, self.lift or 0.0, self.two_sided)
         most = np.minimum(support.p_x / smallest, 1.0) if smallest > 0.0 else np.ones(len(support.p_x))
         return Terms(Caps(L, U, most), self.leakage, smallest)
-
-
-def _by_edges(task: TaskJoint) -> bool:
-    """Whether a cap on the average alone has a proof of its own, which needs no boxes."""
-    return int((task.hide.p_y > 0.0).sum()) <= 2 and task.hide.shape[0] <= MOST_LETTERS
 
 
 def _searched(

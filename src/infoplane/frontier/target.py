@@ -12,14 +12,13 @@ the clusters of both apart:
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..checks import positive_number
+from ..checks import number, positive_number
 from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, bits
@@ -98,9 +97,8 @@ def at(
     if len(given) != 1:
         raise InvalidOptionError(f"at() takes one target, ixz_bits or iyz_bits; found {len(given)}.")
     ((axis, value),) = given.items()
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
-        raise InvalidOptionError(f"{axis}_bits must be a finite number of bits; found {value!r}.")
-    target, curve = float(value) * NATS_PER_BIT, vertices(frontier)
+    target = number(f"{axis}_bits", value, "a finite number of bits") * NATS_PER_BIT
+    curve = vertices(frontier)
     low, high = curve[0].along(axis), curve[-1].along(axis)
     if not low - MET <= target <= high + MET:
         name = {"ixz": "I(X;Z)", "iyz": "I(Y;Z)"}[axis]
@@ -216,6 +214,7 @@ class TargetSearch:
     def secant(self, a: FrontierPoint, b: FrontierPoint, bisect: bool = False) -> float:
         """The parameter at which a straight line from a to b meets the target; or, with ``bisect``, halfway between theirs."""
         u, v = a.along(self.axis), b.along(self.axis)
+        # Never in the last fiftieth at an end, so that the bracket shrinks.
         share = 0.5 if bisect else min(max((self.target - u) / (v - u), 0.02), 0.98)
         return a.parameter + share * (b.parameter - a.parameter)
 

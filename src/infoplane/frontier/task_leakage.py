@@ -36,6 +36,7 @@ from ..solvers.job import Job
 from ..solvers.shared.resizing import merged
 from ..solvers.task_portfolio import TaskPortfolio
 from ..task_problem import TaskLagrangian
+from .leakage import rest_of
 
 
 class CapEffort(NamedTuple):
@@ -53,7 +54,9 @@ class CapEffort(NamedTuple):
     roughly: float = 1e-2
     """Nats to which the release that tells nothing is solved if no cap is 0: its posteriors are columns for the caps."""
     share_of_privacy: float = 0.1
-    """Of the tolerance, to which the release that tells nothing is solved."""
+    """Of the tolerance, to which the release that tells nothing is solved on edges."""
+    generated: float = 0.9
+    """Of the tolerance, to which columns are generated: to meet a cap to the last digit costs the answer some of the rest."""
 
 
 EFFORT = CapEffort()
@@ -184,25 +187,29 @@ def task_curve(
     return [replace(one, secret=joint.hide) for one in found] if isinstance(joint, TaskJoint) else found
 
 
+def has_edges(secrets: int, letters: int) -> bool:
+    """Whether pairs of letters suffice for the proof under a cap on the average, and can be gone through."""
+    return secrets <= 2 and letters <= MOST_LETTERS
+
+
 def _curve(
     support: Support, caps: Sequence[float], clusters: int | None, limits: Limits, budget: Budget
 ) -> list[CappedTask]:
     form = TaskForm(support, TaskLagrangian(0.0))
     whole = budget.part(seconds=limits.max_seconds * len(caps))
-    by_pairs = len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS  # pairs of letters suffice, and can be gone through
-    generation, private = (_by_edges if by_pairs else _by_columns)(form, caps, limits, whole)
+    by_edges = has_edges(len(form.T_s), len(form.p_x))
+    generation, private = (_by_edges if by_edges else _by_columns)(form, caps, limits, whole)
     hidden = np.ones((1, len(form.p_x))) if private is None else private.encoder
     everything = form.keep * _informations(form, np.eye(len(form.p_x)))[0]
     lines = [LeakageLine(0.0, -everything * (1.0 + 1e-12) - 1e-12, np.zeros(len(form.p_x)))]
-    spent = whole.seconds_spent / len(caps)
-    rest = replace(limits, max_seconds=max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
+    rest = rest_of(limits, whole.seconds_spent / len(caps))
 
     def capped(cap: float) -> CappedTask:
         """One cap; lines are those of larger ones, and this one's is added."""
         own, W, upper, rounds = rest.budget(budget), hidden, math.inf, 0
         if cap > 0.0 or private is None:
             with suppress(InfoplaneError, Stopped):  # then nothing is better than what tells nothing
-                outcome = generation(max(cap, 1e-12), 0.9 * limits.tol, own)
+                outcome = generation(max(cap, 1e-12), EFFORT.generated * limits.tol, own)
                 lines.append(LeakageLine(outcome.hide, outcome.lower, outcome.lam))
                 W, rounds = _within(form, outcome.encoder, cap, hidden), outcome.rounds
         else:
@@ -249,13 +256,15 @@ def _by_columns(
     """Any secret: columns of the release that tells nothing, of the default solver, and of descents."""
     share = 1.0 if max(caps) == 0.0 else EFFORT.hiding
     private = private_columns(
-        form, 0.9 * limits.tol if min(caps) == 0.0 else EFFORT.roughly, whole.part(seconds=share * whole.seconds)
+        form,
+        EFFORT.generated * limits.tol if min(caps) == 0.0 else EFFORT.roughly,
+        whole.part(seconds=share * whole.seconds),
     )
     n = len(form.p_x)
     columns = TaskColumns(form, np.column_stack([private.posteriors, np.eye(n)]))
     solving = whole.part(seconds=(share + EFFORT.solving) * whole.seconds - whole.seconds_spent)
     if max(caps) > 0.0 and not solving.over:
-        hide = min(max(columns.solve(max(caps), solving).hide, 1e-3), 1e3)
+        hide = min(max(columns.solve(max(caps), solving).hide, 1e-3), 1e3)  # below, nothing is hidden; above, all is
         problem = TaskLagrangian(EFFORT.gamma, 1.0, hide, "task_funnel", hide)
         starts = make_starts(form.whole.joint, None, EFFORT.starts, seed_sequence(0), "mixed")
         job = Job(form.whole, problem, starts, budget=solving.part(iterations=EFFORT.steps))

@@ -26,7 +26,7 @@ def grouped(support: Support, groups: int) -> IntArray:
     whole = np.arange(len(labels))
     heapq.heappush(queue, (-_lost(rows), 0, whole))
     count = 1
-    while count < groups and queue and queue[0][0] < -1e-14:
+    while count < groups and queue and queue[0][0] < -1e-14:  # nats; below, rounding
         _, label, letters = heapq.heappop(queue)
         second = _cut(rows[letters])
         if not 0 < int(second.sum()) < len(letters):
