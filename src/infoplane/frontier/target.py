@@ -139,11 +139,11 @@ class TargetSearch:
         if chord_parameter(a, b) is None:
             return self.by_parameter(a, b, self.family)
         points = list(curve)
-        for number in range(RULES.rounds):
+        for turn in range(RULES.rounds):
             if self.over:
                 break
             a, b = bracket(corners(points, hides_y), self.axis, self.target)
-            by_secant = number % 2 == 1 and a.parameter - b.parameter > RULES.jump * a.parameter
+            by_secant = turn % 2 == 1 and a.parameter - b.parameter > RULES.jump * a.parameter
             chord = None if by_secant else chord_parameter(a, b)
             theta = self.secant(a, b) if chord is None else chord
             problem = self.family(theta)
@@ -153,7 +153,7 @@ class TargetSearch:
             length = 0.0 if chord is None else abs(b.along(axis) - a.along(axis))
             # Losses differ by rounding, some 1e-13 nats, even where nothing is gained.
             nothing = max(1e-13, RULES.straight * theta * length)
-            c = self.solved(problem, a, b, mixed=number == 0)
+            c = self.solved(problem, a, b, mixed=turn == 0)
             if c.run.status is Status.INTERRUPTED:
                 break
             if chord is not None and min(here) - c.run.loss <= nothing:
@@ -169,10 +169,10 @@ class TargetSearch:
 
     def by_parameter(self, a: FrontierPoint, b: FrontierPoint, family: ProblemFamily) -> Solution:
         """The same for a Lagrangian that is more than I(X;Z) and I(Y;Z): it has no chord, so the bracket of the parameter is narrowed."""
-        for number in range(RULES.rounds):
+        for turn in range(RULES.rounds):
             if self.over or abs(a.parameter - b.parameter) <= RULES.jump * a.parameter:
                 break
-            c = self.solved(family(self.secant(a, b, bisect=number % 2 == 1)), a, b, mixed=False)
+            c = self.solved(family(self.secant(a, b, bisect=turn % 2 == 1)), a, b, mixed=False)
             if c.run.status is Status.INTERRUPTED:
                 break
             if self.met(c):
