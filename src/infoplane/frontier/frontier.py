@@ -315,7 +315,7 @@ class Frontier:
         """
         from ..sweep.records import bands
 
-        return bands(self, confidence=confidence, rng=rng, store=store, **options)
+        return bands(self, confidence, rng, store, options)
 
     def place(
         self,

@@ -136,18 +136,6 @@ class Knee:
 
 
 @dataclass(frozen=True)
-class ClusterChange:
-    """Two neighbouring parameters whose best runs have different numbers of clusters."""
-
-    parameters: tuple[float, float]
-    clusters: tuple[int, int]
-    rows: tuple[int, int]
-    """Of the runs that found their encoders."""
-    converged: bool
-    """Whether both runs converged; if not, their numbers of clusters may still change."""
-
-
-@dataclass(frozen=True)
 class Kink:
     """Two neighbouring parameters between which I(X;Z) jumps, as far as the grid tells."""
 
@@ -164,7 +152,8 @@ class Suggestion:
     """The knee, the transitions and the kinks of a frontier; ``print`` it to read them."""
 
     knee: Knee | None
-    transitions: tuple[ClusterChange, ...]
+    transitions: tuple[Transition, ...]
+    """Between neighbouring parameters of the grid."""
     sentences: tuple[str, ...]
     """What was found, and how."""
     kinks: tuple[Kink, ...] = ()
@@ -188,8 +177,8 @@ def suggest(frontier: Frontier, notation: str) -> Suggestion:
             f"No knee: {joint.records:,} records support no difference between letters of X, and what the curve shows of Y is "
             "what chance shows (Joint.denoised)."
         )
-    counts = [len(distinct_clusters(answer.run.encoder, joint.p_x)) for answer in best]
-    transitions, kinks = _transitions(best, counts), _kinks([answer.run for answer in best])
+    counts = cluster_counts(joint, best)
+    transitions, kinks = transitions_on_the_grid(best, counts), _kinks([answer.run for answer in best])
     sentences = (
         about_knee,
         *([] if caution is None else [f"Caution: {caution}"]),
@@ -228,18 +217,29 @@ def _knee(best: Sequence[BestAnswer], hides_y: bool, written: Notation) -> tuple
     )
 
 
-def _transitions(best: Sequence[BestAnswer], counts: list[int]) -> tuple[ClusterChange, ...]:
+def cluster_counts(joint: Joint, best: Sequence[BestAnswer]) -> list[int]:
+    """How many clusters each of the best answers has."""
+    return [len(distinct_clusters(answer.run.encoder, joint.p_x)) for answer in best]
+
+
+ON_THE_GRID = "neighbours on the grid"
+"""How such a transition was found."""
+
+
+def transitions_on_the_grid(best: Sequence[BestAnswer], counts: list[int]) -> tuple[Transition, ...]:
+    """The changes in the number of clusters between neighbouring parameters, as `infoplane.transitions` has those that it certifies."""
     ends = [None, *counts, None]
     holds = [
         count in (before, after) or None in (before, after)
         for before, count, after in zip(ends, counts, ends[2:], strict=False)
     ]
     found = []
-    for i, (one, two) in enumerate(pairwise(best)):
+    for i, (one, two) in enumerate(pairwise(answer.run for answer in best)):
         if counts[i] != counts[i + 1] and holds[i] and holds[i + 1]:
-            both = one.run.status.converged and two.run.status.converged
-            parameters, numbers = (one.run.parameter, two.run.parameter), (counts[i], counts[i + 1])
-            found.append(ClusterChange(parameters, numbers, (one.row, two.row), both))
+            doubt = "" if one.converged and two.converged else " (not both runs converged)"
+            numbers = counts[i], counts[i + 1]
+            points = PlanePoint(one.ixz, one.iyz), PlanePoint(two.ixz, two.iyz)
+            found.append(Transition(one.parameter, two.parameter, *numbers, *points, ON_THE_GRID + doubt))
     return tuple(found)
 
 
@@ -267,22 +267,12 @@ def _stretches(counts: list[int]) -> list[tuple[int, int]]:
     return [(first, last - 1) for first, last in pairwise(breaks) if last - 1 - first >= 2]
 
 
-def transitions_on_the_grid(joint: Joint, best: Sequence[BestAnswer]) -> list[Transition]:
-    """The changes in the number of clusters between neighbouring parameters, as `infoplane.transitions` has those that it certifies."""
-    counts = [len(distinct_clusters(answer.run.encoder, joint.p_x)) for answer in best]
-    points = {answer.row: PlanePoint(answer.run.ixz, answer.run.iyz) for answer in best}
-    return [
-        Transition(*one.parameters, *one.clusters, *(points[row] for row in one.rows), "neighbours on the grid")
-        for one in _transitions(best, counts)
-    ]
-
-
 def _ends(written: Notation, low: float, high: float) -> str:
     return f"{written.symbol} = {written.of(low):.4g} and {written.of(high):.4g}"
 
 
 def _about(
-    transitions: tuple[ClusterChange, ...], best: Sequence[BestAnswer], counts: list[int], written: Notation
+    transitions: tuple[Transition, ...], best: Sequence[BestAnswer], counts: list[int], written: Notation
 ) -> list[str]:
     how = (
         f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({len(best)} in all), "
@@ -291,8 +281,8 @@ def _about(
         "A bracket is as narrow as the grid."
     )
     said = [
-        f"Transition between {_ends(written, *one.parameters)}: from {counted(one.clusters[0], 'cluster')} to {one.clusters[1]}"
-        f"{'' if one.converged else ' (not both runs converged)'}."
+        f"Transition between {_ends(written, one.low, one.high)}: from {counted(one.clusters_below, 'cluster')} to {one.clusters_above}"
+        f"{one.found.removeprefix(ON_THE_GRID)}."
         for one in transitions
     ]
     for first, last in _stretches(counts):

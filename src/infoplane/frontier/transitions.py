@@ -42,7 +42,10 @@ minutes for so many."""
 
 @dataclass(frozen=True)
 class Transition:
-    """Between gamma = low and gamma = high the certified optimum changes its number of clusters; nats."""
+    """Between two parameters, gamma = low and gamma = high, the optimum changes its number of clusters; nats.
+
+    What `transitions` finds are certified optima; `Frontier.suggest` looks at the best runs of neighbours on a grid, of betas too.
+    """
 
     low: float
     high: float
@@ -55,7 +58,7 @@ class Transition:
     above: PlanePoint
     """I(X;Z), I(Y;Z) of the optimum at gamma = high."""
     found: str
-    """How it was found."""
+    """How it was found, and what is in doubt."""
 
     @property
     def gamma(self) -> float:

@@ -249,7 +249,7 @@ def joint_meta(joint: Joint) -> dict[str, Any]:
         "y_labels": _label(joint.y_labels),
         "x_names": list(joint.x_names),
         "y_names": list(joint.y_names),
-        **({} if made is None else {"denoising": {**to_json(vars(made)), "curve": [list(one) for one in made.curve]}}),
+        **({} if made is None else {"denoising": to_json(vars(made), nonfinite=float)}),
     }
 
 

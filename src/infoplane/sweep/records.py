@@ -90,12 +90,7 @@ class Bands(Result):
 
 
 def bands(
-    frontier: Frontier,
-    *,
-    confidence: float = 0.95,
-    rng: int = 0,
-    store: str | os.PathLike[str] | None = None,
-    **options: Any,
+    frontier: Frontier, confidence: float, rng: int, store: str | os.PathLike[str] | None, options: dict[str, Any]
 ) -> Bands:
     """See `Frontier.bands`."""
     from scipy.special import stdtrit  # Student's t; its import takes longer than a small sweep
