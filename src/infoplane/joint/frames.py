@@ -22,7 +22,7 @@ import narwhals as nw
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import alternatives
 from .binning import CALENDAR, NO_BIN, Cut, as_time, checked_rule, quantile_edges
-from .tables import MISSING, MISSING_RULES, check_amounts, exact_sum, is_missing, listed
+from .tables import MISSING, MISSING_RULES, check_amounts, exact_sum, is_missing, plain_values
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -342,7 +342,7 @@ def _check_values(column: nw.Series[Any], missing: str, first: int) -> None:
             "(missing='category'), or fill them."
         )
     if str(column.dtype) == "Object" or column.dtype.is_nested():
-        listed(column.filter(~is_absent), f"column {column.name!r}")
+        plain_values(column.filter(~is_absent), f"column {column.name!r}")
 
 
 def _together(values: tuple[Any, ...]) -> Any:

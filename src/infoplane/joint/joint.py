@@ -296,7 +296,7 @@ class Joint(Immutable):
         """
         turned = tables.rows_for_x(p_y_given_x, axes)
         labels, *others = tables.table_labels(turned, x_labels, y_labels, x_names, y_names)
-        labels = None if labels is None else tables.listed(labels, "x_labels")
+        labels = None if labels is None else tables.plain_values(labels, "x_labels")
         return cls(tables.joint_table(prior, turned, axes, labels), labels, *others)
 
     @classmethod
@@ -502,8 +502,7 @@ class Joint(Immutable):
         """
         from ..sampling.denoising import denoised
 
-        made: Self = denoised(self, groups)  # type: ignore[assignment]
-        return made
+        return denoised(self, groups)  # type: ignore[return-value]
 
     def support(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Two masks: the x with p(x) > 0, the y with p(y) > 0."""

@@ -185,7 +185,7 @@ MISSING_RULES = ("error", "category", "drop")
 
 def checked_labels(given: Any, n: int, names: tuple[str, ...], role: str) -> Labels:
     """Distinct labels, one per row or column, 0, 1, 2, ... by default; if there are several names, tuples with one value per name."""
-    labels = tuple(range(n) if given is None else listed(given, role))
+    labels = tuple(range(n) if given is None else plain_values(given, role))
     if len(labels) != n:
         raise InvalidJointError(f"{role} must have one label each: expected {n}, found {len(labels)}.")
     first: dict[Hashable, int] = {}
@@ -204,7 +204,7 @@ def checked_labels(given: Any, n: int, names: tuple[str, ...], role: str) -> Lab
 def checked_names(given: Any, role: str) -> tuple[str, ...]:
     """The names of one or more columns."""
     one = isinstance(given, str) or not isinstance(given, Iterable)
-    names: tuple[Any, ...] = (given,) if one else tuple(listed(given, role))
+    names: tuple[Any, ...] = (given,) if one else tuple(plain_values(given, role))
     if not names or not all(isinstance(name, str) for name in names):
         raise InvalidJointError(
             f"{role} must name one or more columns, by text; found {given!r}. Rename them if need be."
@@ -227,7 +227,7 @@ def table_labels(table: Any, x_labels: Any, y_labels: Any, x_names: Any, y_names
     return x_labels, y_labels, x_names, y_names
 
 
-def listed(values: Any, role: str) -> list[Hashable]:
+def plain_values(values: Any, role: str) -> list[Hashable]:
     """Plain Python values of a 1-D sequence, all of them hashable and none missing."""
     if isinstance(values, str | bytes | Set | Mapping) or not isinstance(values, Iterable):
         raise InvalidJointError(f"{role} must be a sequence, in order; found {reprlib.repr(values)}. Pass a list.")
@@ -315,7 +315,7 @@ def sample_cells(x: Any, y: Any) -> Cells:
             "x and y are series whose rows have different labels, or the same ones in another order: take both from one frame, or say "
             "x.to_numpy() and y.to_numpy() if they are meant in this order."
         )
-    xs, ys = listed(x, "x"), listed(y, "y")
+    xs, ys = plain_values(x, "x"), plain_values(y, "y")
     if len(xs) != len(ys) or not xs:
         raise InvalidJointError(
             f"x and y must have one value per sample, and at least one sample; found {len(xs)} values of x and {len(ys)} of y. "

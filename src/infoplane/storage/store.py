@@ -40,7 +40,7 @@ from .database import (
     ROW,
     Rows,
     contents,
-    damage_said,
+    damage_refused,
     insert,
     is_being_written,
     open_for_writing,
@@ -107,9 +107,9 @@ class Store:
         with ExitStack() as stack:
             begun_with = _first_rows(self.manifest, self.support.joint)
             self.connection = stack.enter_context(open_for_writing(self.path, begun_with))
-            with damage_said(self.path):
+            with damage_refused(self.path):
                 found = contents(self.connection, ("manifest", "parameters", "runs", "sessions", "chunks"))
-                _refuse_difference(self.path, manifest_of(found), self.manifest)
+                _refuse_difference(self.path, _manifest(found), self.manifest)
                 self.values = [row.value for row in found["parameters"]]
                 self.records = _records(found)
                 self.session, self.chunk = (
@@ -186,7 +186,7 @@ class Store:
     def frontier(self, complete: bool) -> Frontier:
         """All runs on the disk of the parameters that are finished; their encoders and traces are read when they are asked for."""
         self.outcome = "complete" if complete else "interrupted"
-        with damage_said(self.path):
+        with damage_refused(self.path):
             return frontier_of(contents(self.connection, OF_FRONTIER, KEPT), self.path, self.support.joint, complete)
 
 
@@ -281,16 +281,16 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
     """
     where = path_of("store", path)
     rows = read(where, ("arrays", "chunks", "sessions", *OF_FRONTIER), KEPT)
-    with damage_said(where):
-        return frontier_of(rows, where, joint_of(rows), _is_complete(rows))
+    with damage_refused(where):
+        return frontier_of(rows, where, _joint(rows), _is_complete(rows))
 
 
 def read_manifest(path: str | os.PathLike[str]) -> tuple[Manifest, Joint]:
     """What a store was begun with, and its joint; an error if there is no such file."""
     where = path_of("store", path)
     rows = read(where, ("manifest", "arrays"))
-    with damage_said(where):
-        return manifest_of(rows), joint_of(rows)
+    with damage_refused(where):
+        return _manifest(rows), _joint(rows)
 
 
 @dataclass(frozen=True)
@@ -329,12 +329,12 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
     """How far a sweep has come, while it runs or after."""
     where = path_of("store", path)
     rows = read(where, ("manifest", "parameters", "sessions", "chunks", "runs"))
-    with damage_said(where):
+    with damage_refused(where):
         return _status(rows, is_being_written(where))
 
 
 def _status(rows: Rows, running: bool) -> StoreStatus:
-    manifest = manifest_of(rows)
+    manifest = _manifest(rows)
     del manifest["joint"]
     runs_per_parameter = manifest["runs_a_place"]
     total = manifest["points"] or len(manifest["grid"])
@@ -368,8 +368,7 @@ def _status(rows: Rows, running: bool) -> StoreStatus:
 # -- what was run ------------------------------------------------------------------------------------------------------
 
 
-def manifest_of(rows: Rows) -> Manifest:
-    """What was run, by key."""
+def _manifest(rows: Rows) -> Manifest:
     return {key: json.loads(value) for key, value in rows["manifest"]}
 
 
@@ -379,9 +378,9 @@ def readable(manifest: Mapping[str, Any], values: list[float]) -> Manifest:
     return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": values}
 
 
-def joint_of(rows: Rows) -> Joint:
+def _joint(rows: Rows) -> Joint:
     """The joint, whose digest is looked at."""
-    manifest, dtypes = manifest_of(rows), ("<i8", "<f8")
+    manifest, dtypes = _manifest(rows), ("<i8", "<f8")
     arrays = {name: np.frombuffer(data, dtypes[dtypes.index(dtype)]) for name, dtype, data in rows["arrays"]}
     joint = joint_from(manifest["joint"], arrays)
     if joint.fingerprint != manifest["joint_sha256"]:
@@ -401,7 +400,7 @@ OF_FRONTIER, KEPT = ("manifest", "parameters", "runs", "multipliers"), ("encoder
 
 def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontier:
     """The frontier of a store's rows; its runs read their encoders and traces when they are asked for them."""
-    manifest = manifest_of(rows)
+    manifest = _manifest(rows)
     parameters = {row.place: row for row in rows["parameters"]}
     problems = {index: problem_of(row[4:], row.family, row.parameter) for index, row in parameters.items()}
     multipliers = {row[:3]: _multipliers(row.data, joint.shape[0]) for row in rows["multipliers"]}
@@ -462,7 +461,7 @@ def _encoder(path: Path, joint: Joint, key: Key) -> Array:
     row = read_row(path, "encoders", key)
     if row is None:
         raise StoreError(f"{path} no longer has this encoder: a better run was found meanwhile. Read the store again.")
-    with damage_said(path):
+    with damage_refused(path):
         return check_encoder(joint, np.frombuffer(row[-1], dtype="<f8").astype(float).reshape(-1, joint.shape[0]))
 
 
@@ -472,7 +471,7 @@ def _trace(path: Path, key: Key) -> Trace | None:
     if row is None:
         return None
     *_, length, data = row
-    with damage_said(path):
+    with damage_refused(path):
         # No more than a trace of this length can have: a few bytes may stand for very many.
         values = np.frombuffer(zlib.decompressobj().decompress(data, 8 * 7 * length + 1), dtype="<f8").astype(float)
         columns = values.size // length if length > 0 else 0

@@ -77,7 +77,7 @@ def sweep(
 ) -> Frontier:
     """Solve ``family(parameter)`` for every parameter, from every start, and keep every run.
 
-    Start i of a parameter depends on the seed, the parameter's place in the grid and i only: results are the same to the bit whatever the
+    Start i of a parameter depends on the seed, the parameter's index in the grid and i only: results are the same to the bit whatever the
     engine, the number of its workers and of resumes.
 
     Parameters
