@@ -363,7 +363,7 @@ class Frontier:
             With ``"beta"`` its sentences speak of beta = 1/gamma.
         by
             ``"held-out"``: five sweeps over the same parameters, each without a fifth of the records, on which its encoders are judged
-            (`sweep/records.py`); what it returns then has ``parameter``, ``row`` and the whole ``curve``. ``"knee"``: the point that lies
+            (`sweep/records.py`): ``parameter``, ``row`` and the whole ``curve`` of what it returns. ``"knee"``: the point that lies
             furthest from the chord, for which nothing is solved (`frontier/summary.py`). By default ``"held-out"`` where the joint is made
             of records, 10 at least, and the problem is no funnel, or ``max_iyz`` is given. Neither suggests a knee where the records
             support no difference between letters.

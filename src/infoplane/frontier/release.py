@@ -75,7 +75,7 @@ class Release(ConstrainedFunnel):
     secrets: tuple[Hashable, ...]
     """The values of S whose lift is capped."""
     beta: float
-    """The multiplier of the average cap: how much I(X;Z) grows with it; 0 if there is none, or if it is 0."""
+    """The multiplier of the average cap: how much I(X;Z) rises with it; 0 if there is none, or if it is 0."""
     multipliers: Array | None = field(repr=False)
     """lambda_x, from which, with beta, the upper bound follows; None if it needed none."""
     cells: int = field(repr=False)

@@ -43,6 +43,7 @@ from .transitions import Transition
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
+    from ..sampling.held_out import HeldOut
     from .frontier import Frontier
     from .geometry import BestAnswer
 
@@ -149,7 +150,7 @@ class Kink:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The knee, the transitions and the kinks of a frontier; ``print`` it to read them."""
+    """The parameter that held-out records prefer, the knee, the transitions and the kinks of a frontier; ``print`` it to read them."""
 
     knee: Knee | None
     transitions: tuple[Transition, ...]
@@ -158,6 +159,12 @@ class Suggestion:
     """What was found, and how."""
     kinks: tuple[Kink, ...] = ()
     """Where I(X;Z) jumps, whatever the number of clusters does."""
+    parameter: float | None = None
+    """Which held-out records prefer; None if they were not asked, or if none gains anything, or none is within the cap."""
+    row: int | None = None
+    """Of the run that found the best encoder there."""
+    curve: tuple[HeldOut, ...] = ()
+    """What held-out records say of every parameter."""
     noise: bool = False
     """Whether the records support no difference between letters of X (`Joint.denoised`): there is no knee then, whatever the curve."""
 
@@ -185,7 +192,7 @@ def suggest(frontier: Frontier, notation: str) -> Suggestion:
         *_about(transitions, best, counts, written),
         *(_about_kink(kink, written) for kink in kinks),
     )
-    return Suggestion(knee, transitions, sentences, kinks, noise)
+    return Suggestion(knee, transitions, sentences, kinks, noise=noise)
 
 
 def _is_noise(joint: Joint) -> bool:

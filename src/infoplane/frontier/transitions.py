@@ -1,6 +1,6 @@
 """Where the optimal bottleneck changes its form as gamma moves.
 
-Move a posterior off p_x by a small d: I(X;Z) grows by sum_x d^2 / p(x) / 2 and I(Y;Z) by sum_y (Td)^2 / p(y) / 2. The largest ratio of the
+Move a posterior off p_x by a small d: I(X;Z) rises by sum_x d^2 / p(x) / 2 and I(Y;Z) by sum_y (Td)^2 / p(y) / 2. The largest ratio of the
 two is the squared maximal correlation of X and Y, the second singular value of p(x,y) / sqrt(p(x) p(y)), squared: below this *critical*
 gamma a constant Z is no local minimum of gamma I(X;Z) - I(Y;Z). Above it a constant Z is a local minimum, not always the global one:
 a cluster of vanishing weight far from p_x pays from the *onset* on, which is never smaller,

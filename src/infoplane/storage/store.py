@@ -122,7 +122,7 @@ class Store:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         # The runs are safe by now: a disk that is full shall not hide what ended the sweep.
         with self._open, suppress(sqlite3.Error), transaction(self.connection):

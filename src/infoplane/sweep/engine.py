@@ -49,7 +49,7 @@ SMALLEST = 0.1
 """Share of a chunk's seconds below which none is cut, even at the end: smaller ones cost more to send than they spread the work."""
 
 WORKERLESS_SECONDS = 60.0
-"""Without any worker, until a sweep ends: about what a batch system that has room takes to start one."""
+"""Without any worker, until a sweep ends: about what a batch system with a free node takes to start one."""
 
 
 class EngineError(InfoplaneError, RuntimeError):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -173,30 +173,18 @@ TWO_SIDED = 0.9
 """Confidence of an interval whose upper end is a one-sided bound of 95%."""
 
 
-@dataclass(frozen=True)
-class Choice(Suggestion):
-    """A suggestion with the parameter that held-out records prefer; ``print`` it to read it."""
-
-    row: int | None = None
-    """Of the run that found the best encoder at that parameter; None if no parameter gains anything, or none is within the cap."""
-    parameter: float | None = None
-    curve: tuple[HeldOut, ...] = ()
-    """Of every parameter."""
-
-
-def chosen(frontier: Frontier, plain: Suggestion, notation: str, rng: int, max_iyz: float | None) -> Choice:
+def chosen(frontier: Frontier, plain: Suggestion, notation: str, rng: int, max_iyz: float | None) -> Suggestion:
     """What the curve alone suggests, with the parameter that held-out records prefer; see `Frontier.suggest`."""
     best, hides_y = frontier.best_answers(), frontier.hides_y
     if not best or (plain.knee is None and plain.noise):
-        return Choice(**vars(plain))
+        return plain
     written = best[0].run.problem.record.notation(notation)
     curve, at, said = _within(frontier, best, written, rng, max_iyz) if hides_y else _most(frontier, best, written, rng)
-    fields = vars(plain) | {"sentences": (said, *plain.sentences)}
+    found = replace(plain, sentences=(said, *plain.sentences), curve=curve)
     if at is not None:
-        return Choice(**fields, row=best[at].row, parameter=best[at].run.parameter, curve=curve)
-    if not hides_y:  # nor is the knee of a curve that tells nothing
-        fields |= {"knee": None, "sentences": (said, *plain.sentences[1:])}
-    return Choice(**fields, curve=curve)
+        return replace(found, row=best[at].row, parameter=best[at].run.parameter)
+    # Nor is the knee of a curve that tells nothing.
+    return found if hides_y else replace(found, knee=None, sentences=(said, *plain.sentences[1:]))
 
 
 Chosen = tuple[tuple[HeldOut, ...], int | None, str]
