@@ -221,7 +221,7 @@ RELEASE_FORMAT = 1
 
 def save_release(release: Release, path: str | os.PathLike[str]) -> None:
     """Write a release; see `Release.save`."""
-    joint, task = release.joint, release.task
+    joint, task, secrets = release.joint, release.task, set(release.secrets)
     table = joint if task is None else task.joint
     arrays = {name: array for name, array in joint_arrays(table).items() if name.startswith("p_")}
     caps = {
@@ -230,7 +230,7 @@ def save_release(release: Release, path: str | os.PathLike[str]) -> None:
         "two_sided": release.two_sided,
         "min_group": release.min_group,
         "records": joint.records,
-        "capped": [label in set(release.secrets) for label in joint.y_labels],
+        "capped": [label in secrets for label in joint.y_labels],
     }
     meta = {
         "format": RELEASE_FORMAT,

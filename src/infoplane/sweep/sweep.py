@@ -47,8 +47,6 @@ from .grid import default_grid
 from .plan import ChunkResult, ParameterGrid, Plan
 from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar, working
 
-__all__ = ["SweepProgress", "sweep"]
-
 
 @takes(RunOptions, ProofOptions)
 def sweep(
@@ -354,7 +352,6 @@ def _reread(problem: MarkovLagrangian) -> MarkovLagrangian:
 
 
 def _solver(manifest: Mapping[str, Any]) -> Solver:
-    """A registered solver with the options that were recorded."""
     name, options = manifest["solver"], _numbers(manifest["options"])
     if name not in SOLVERS:
         raise InvalidOptionError(
@@ -364,7 +361,7 @@ def _solver(manifest: Mapping[str, Any]) -> Solver:
 
 
 def _numbers(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as they were: infinity was written as text."""
+    # Infinity was written as text.
     return {key: math.inf if value == "inf" else value for key, value in options.items()}
 
 
