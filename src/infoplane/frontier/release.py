@@ -272,7 +272,7 @@ def release_mechanism(
     elif (
         leakage is not None
         and asked.on_average
-        and (task is None or has_edges(np.count_nonzero(task.hide.p_y), task.hide.shape[0]))
+        and (task is None or has_edges(int(np.count_nonzero(task.hide.p_y)), task.hide.shape[0]))
     ):
         within = partial(funnel_at_leakage, hidden) if task is None else partial(task_at_leakage, task)
         found: Any = within(leakage, tol=tol, max_cells=max_cells, max_seconds=max_seconds)

@@ -1,8 +1,8 @@
 """Where chunks run, threads of this process, any `concurrent.futures.Executor`, or a Dask cluster; and where their runs are written down.
 
 A chunk takes about a second, so that handing it over costs little; towards the end chunks become smaller, so that all workers end
-together. Its size follows the time that units took so far, and changes no result: see `plan`. The `Ledger`
-keeps runs in memory, or in a store on disk.
+together. Its size follows the time that units took so far, and changes no result: see `plan`. The `Ledger` keeps runs in memory, or in a
+store on disk.
 """
 
 from __future__ import annotations
