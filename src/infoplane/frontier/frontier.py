@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..checks import cap_in_nats, check_one_of
@@ -59,7 +60,6 @@ class Frontier:
         """False if the sweep was interrupted: only the parameters that were finished are here."""
         self.provenance: dict[str, Any] = dict(provenance or {})
         """What was run, in plain JSON values: solver, options, seed, starts, grid, version, ...; {} if nobody said."""
-        self._answers: list[BestAnswer] | None = None
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -150,9 +150,11 @@ class Frontier:
         An encoder from elsewhere is judged here: ``run.status`` says whether it is stationary at this parameter, caps on |Z| and proven
         bounds are this parameter's. ``row`` is where it was found, ``found_at`` at which parameter. See `frontier/geometry.py`.
         """
-        if self._answers is None:
-            self._answers = best_answers(self.runs, self.best_rows())
         return list(self._answers)
+
+    @cached_property
+    def _answers(self) -> list[BestAnswer]:
+        return best_answers(self.runs, self.best_rows())
 
     def best(self) -> pd.DataFrame:
         """The best encoder of each parameter, as a frame; the index is the row that `encoder` takes, ``found_at`` that run's parameter."""

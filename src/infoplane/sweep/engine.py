@@ -147,7 +147,7 @@ def completed(
                 number, chunk = running.pop(future)
                 with _losses(BrokenExecutor, CancelledError):
                     result = future.result()
-                check_identity(getattr(result, "made_by", ""), "a worker")
+                check_identity(result.made_by, "a worker")
                 pace.learn(chunk, result.seconds)
                 yield number, result
     finally:
