@@ -138,11 +138,11 @@ def chunk_seconds(client: object, chunks: int = 200) -> dict[str, float]:
                 if stored:
                     with Store(Path(folder) / f"{name}.db", manifest_of(plan, grid), plan.support) as store:
                         ledger = Ledger(plan, grid, store)
-                        done = completed(engine, plan, grid.problems, units, seconds=1e-9, begin=ledger.begin)
+                        done = completed(engine, ledger, units, seconds=1e-9)
                         for number, chunk in done:
                             ledger.record(number, chunk)
                 else:
-                    for _ in completed(engine, plan, grid.problems, units, seconds=1e-9):
+                    for _ in completed(engine, Ledger(plan, grid), units, seconds=1e-9):
                         pass
                 found[f"{name}{' + store' if stored else ''}"] = (time.perf_counter() - began) / chunks
     return found

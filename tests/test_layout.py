@@ -300,3 +300,15 @@ def test_tests_mirror_the_tree():
         if not (tests / Path(*name.split("."))).with_name(f"test_{name.split('.')[-1]}.py").exists()
     }
     assert unnamed == set(TESTED_ELSEWHERE)
+
+
+def test_files_that_the_sources_name_exist():
+    """Paths such as `frontier/geometry.py` or docs/howto/verify.md: of the package, of its kernels, or of the whole project."""
+    beginnings = (ROOT, ROOT / "kernels", Path(__file__).parents[1])
+    named = {
+        (source.relative_to(ROOT).as_posix(), path)
+        for source in ROOT.rglob("*.py")
+        for path in re.findall(r"\b[a-z_]+(?:/[a-z_]+)+\.(?:py|md)\b", source.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 20
+    assert sorted(one for one in named if not any((begin / one[1]).is_file() for begin in beginnings)) == []

@@ -280,7 +280,7 @@ def test_everybody_who_reads_a_frontier_says_the_same():
     assert "6 runs" in page["summary"]
 
     assert all(point.run.ixz > 0.0 for point in vertices(found) if point.parameter == GRID[1])
-    assert all(min(change.clusters) > 1 for change in found.suggest().transitions)
+    assert all(min(change.clusters_below, change.clusters_above) > 1 for change in found.suggest().transitions)
     drawn = np.vstack([dots.get_offsets() for dots in found.plot().collections if dots.get_zorder() >= 4])
     assert (drawn[:, 0] > 0.0).all()
     assert all(run.loss < 0.0 for run in known(found).runs)

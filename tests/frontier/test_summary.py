@@ -22,10 +22,11 @@ def erasure(erased):
 def test_the_only_transition_is_bracketed():
     frontier = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.5, 0.58, 0.65, 0.9], "drs", starts=3, rng=0)
     found = frontier.suggest()
-    assert [t.parameters for t in found.transitions] == [(0.58, 0.65)]
-    assert [t.clusters for t in found.transitions] == [(2, 1)]
-    assert list(found.transitions[0].rows) == frontier.best().index[2:4].tolist()
-    assert found.transitions[0].converged
+    (change,) = found.transitions
+    assert (change.low, change.high, change.clusters_below, change.clusters_above) == (0.58, 0.65, 2, 1)
+    best = [answer.run for answer in frontier.best_answers()]
+    assert [change.below, change.above] == [(run.ixz, run.iyz) for run in best[2:4]]
+    assert change.found == "neighbours on the grid"
     assert "Transition between γ = 0.58 and 0.65: from 2 clusters to 1." in str(found)
     assert "total variation" in str(found)
     (kink,) = found.kinks
@@ -60,7 +61,7 @@ def test_a_run_that_did_not_converge_is_said():
     frontier = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.9], "drs", starts=1, rng=0)
     runs = [replace(run, status=ip.Status.ITERATION_LIMIT) if run.parameter > 0.5 else run for run in frontier.runs]
     found = ip.Frontier(frontier.joint, runs).suggest()
-    assert not found.transitions[0].converged
+    assert found.transitions[0].found == "neighbours on the grid (not both runs converged)"
     assert "(not both runs converged)" in str(found)
 
 
@@ -123,7 +124,7 @@ def test_a_grid_that_is_too_coarse_shows_no_transition_in_every_gap():
 def test_a_transition_is_a_gap_between_two_phases():
     found = with_clusters(8, 8, 6, 5, 5, 3, 3, 4, 3, 3, 1).suggest()
     # 8 to 6 to 5 is a stretch, and the lone 4 flickers; the last number ends the grid.
-    assert [t.clusters for t in found.transitions] == [(5, 3), (3, 1)]
+    assert [(t.clusters_below, t.clusters_above) for t in found.transitions] == [(5, 3), (3, 1)]
     assert "each of the 2 steps, 8, 6, 5: more transitions" in str(found)
 
 

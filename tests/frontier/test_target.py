@@ -175,6 +175,7 @@ def test_targets_out_of_reach_are_refused_with_the_range(bottleneck, funnel):
         ({"ixz_bits": math.nan}, "finite number"),
         ({"iyz_bits": "0.2"}, "finite number"),
         ({"iyz_bits": True}, "finite number"),
+        ({"iyz_bits": np.complex128(0.2)}, "finite number"),
     ],
 )
 def test_bad_targets(bottleneck, options, message):

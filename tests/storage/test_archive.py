@@ -356,9 +356,11 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 
 
 @pytest.mark.parametrize("path", [3, None, b"f.npz", "", "f\0.npz"])
-def test_what_is_no_path_is_refused(path):
+def test_what_is_no_path_is_refused(small, path):
     with pytest.raises(InvalidOptionError, match="must be a path"):
         ip.Frontier.load(path)
+    with pytest.raises(InvalidOptionError, match="must be a path"):
+        small.save(path)
 
 
 def test_encoders_stored_by_columns_come_back(small, tmp_path):

@@ -29,7 +29,7 @@ from infoplane.solvers.job import RunOptions
 from infoplane.storage.store import RunRecord, store_status
 from infoplane.sweep import engine
 from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Ledger, Pace, completed, opened
-from infoplane.sweep.plan import Chunk, Plan, Unit, identity
+from infoplane.sweep.plan import Chunk, ParameterGrid, Plan, Unit, identity
 from sweeping import assert_same_runs
 
 HEART = ip.datasets.heart()
@@ -80,15 +80,16 @@ def test_the_pace_follows_what_chunks_took():
 
 def test_chunks_cover_the_units_once_and_are_numbered():
     plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(starts=7), np.random.SeedSequence(0))
-    problems = {0: ip.bottleneck(0.5), 1: ip.bottleneck(0.6)}
+    ledger = Ledger(plan, ParameterGrid(ip.bottleneck, [0.5, 0.6], None))
     begun = []
 
     def begin(units):
         begun.append(list(units))
         return 100 + len(begun)
 
+    ledger.begin = begin
     with opened(None, "threads") as engine:
-        found = dict(completed(engine, plan, problems, plan.units([0, 1]), seconds=1e-9, begin=begin))
+        found = dict(completed(engine, ledger, plan.units([0, 1]), seconds=1e-9))
     assert sorted(found) == list(range(101, 101 + len(begun)))
     assert [unit for units in begun for unit in units] == plan.units([0, 1])
     for number, result in found.items():
@@ -247,13 +248,13 @@ def test_workers_that_leave_for_good_end_the_sweep_and_those_that_come_back_do_n
             return Future()
 
     plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(starts=1), np.random.SeedSequence(0))
-    problems = {0: ip.bottleneck(0.5)}
+    ledger = Ledger(plan, ParameterGrid(ip.bottleneck, [0.5], None))
     monkeypatch.setattr(engine, "WORKERLESS_SECONDS", 0.0)
     with (
         pytest.warns(ip.NoWorkerWarning),
         pytest.raises(EngineError, match="had no worker") as gone,
     ):
-        list(completed(engine.Engine(Idle(), lambda: 0), plan, problems, plan.units([0])))
+        list(completed(engine.Engine(Idle(), lambda: 0), ledger, plan.units([0])))
     assert gone.value.resumable
     attendance = engine.Attendance()
     with pytest.warns(ip.NoWorkerWarning) as said:

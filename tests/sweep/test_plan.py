@@ -62,13 +62,20 @@ def test_a_plan_travels_without_labels_and_works_the_same():
     assert [(one.loss, one.ixz, one.iyz) for one in here] == [(one.loss, one.ixz, one.iyz) for one in there]
 
 
-def test_a_grid_numbers_parameters_and_orders_rows():
+def test_a_grid_numbers_parameters():
     grid = ParameterGrid(ip.bottleneck, [0.9, 0.1], 4)
     assert grid.add([0.5, 0.2]) == [2, 3]
-    assert grid.order == [1, 3, 2, 0]
     assert grid.problems[3] == ip.bottleneck(0.2)
-    assert ParameterGrid(ip.bottleneck, [0.9, 0.1], None).order == [0, 1]
     assert Unit(0, 1, (2,)) == (0, 1, (2,))
+
+
+def test_rows_stand_as_given_and_ascend_where_parameters_were_inserted(tmp_path):
+    for store in (None, tmp_path / "given.db"):
+        assert [run.parameter for run in ip.sweep(HEART, ip.bottleneck, [0.9, 0.1], store=store).runs] == [0.9, 0.1]
+    for store in (None, tmp_path / "inserted.db"):
+        found = [run.parameter for run in ip.sweep(HEART, ip.bottleneck, [0.9, 0.1], points=3, store=store).runs]
+        assert found == sorted(found)
+        assert {0.1, 0.9} < {*found}
 
 
 NAMES = [
@@ -115,9 +122,9 @@ def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
     found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: problem}), "").records
     W = plan.encoders(0)
     if isinstance(solver, PathSolver):
-        plain = list(solver.follow(plan.job(problem, W[:1] if solver.deterministic else W), [problem]))
+        plain = list(solver.follow(plan.job(problem, W[:1] if solver.deterministic else W, False, Budget()), [problem]))
     else:
-        plain = solver.run(plan.job(problem, W[: len(found)]))
+        plain = solver.run(plan.job(problem, W[: len(found)], False, Budget()))
     for one, other in zip(found, plain, strict=True):
         assert one.run.encoder.tobytes() == other.encoder.tobytes()
         assert (one.run.status, one.run.iterations, one.run.residuals) == (

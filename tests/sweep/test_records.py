@@ -148,7 +148,8 @@ def test_a_funnel_is_chosen_by_what_it_leaks_on_held_out_records():
 
 def test_what_has_no_records(rare):
     funnel = ip.sweep(ip.Joint.from_matrix(rare.p_xy), ip.funnel, [2.0, 4.0], "merging")
-    assert not hasattr(funnel.suggest(), "curve")
+    plain = funnel.suggest()
+    assert (plain.parameter, plain.row, plain.curve) == (None, None, ())
     with pytest.raises(ip.InvalidOptionError, match="by='knee'"):
         funnel.suggest(by="held-out")
     with pytest.raises(ip.InvalidOptionError, match="by must be"):

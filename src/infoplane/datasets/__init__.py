@@ -96,8 +96,8 @@ def heart(*, smooth_probabilities: bool = False) -> Joint:
 def colours(prior: ArrayLike | Mapping[Any, float] | Literal["uniform"] = "uniform", sigma2: float = 64.0) -> Joint:
     """Colours X and what is meant by them Y: p(y|x) proportional to exp(-|lab_x - lab_y|^2 / (2 sigma2)), 330 Munsell chips each.
 
-    The problem of colour naming: a speaker who thinks of chip x is understood to mean y, which is near in CIELAB. Labels are places in the
-    chart, ``"A0"`` to ``"J0"``. H(Y) = 8.36026, I(X;Y) = 4.82914 bits with a uniform prior.
+    The problem of colour naming: a speaker who thinks of chip x is understood to mean y, which is near in CIELAB. Labels are positions in
+    the chart, ``"A0"`` to ``"J0"``. H(Y) = 8.36026, I(X;Y) = 4.82914 bits with a uniform prior.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from ..information import Array
 
 
 class Chip(NamedTuple):
-    """One chip: its place in the chart, and its lightness L and opponent coordinates a, b."""
+    """One chip: its position in the chart, and its lightness L and opponent coordinates a, b."""
 
     row: str
     column: int
@@ -35,7 +35,7 @@ def chips() -> tuple[Chip, ...]:
     """All chips, row by row."""
     table = files(__package__).joinpath("colour_chips.csv").read_text(encoding="utf-8")
     cells = (line.split(",") for line in table.splitlines()[1:])
-    return tuple(Chip(place[0], int(place[1:]), *map(float, lab)) for place, *lab in cells)
+    return tuple(Chip(label[0], int(label[1:]), *map(float, lab)) for label, *lab in cells)
 
 
 def cielab() -> Array:

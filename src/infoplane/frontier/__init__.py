@@ -1,5 +1,1 @@
 """Many solutions of one joint as a curve on the information plane, and what people ask of it."""
-
-from .frontier import Frontier
-
-__all__ = ["Frontier"]

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..checks import cap_in_nats, check_one_of
@@ -54,14 +55,11 @@ class Frontier:
         complete: bool = True,
         provenance: Mapping[str, Any] | None = None,
     ) -> None:
-        self.joint = joint
-        # A list may change under our hands; any other sequence is read where it is.
-        self.runs: Sequence[Solution] = tuple(runs) if isinstance(runs, list) else runs
+        self.joint, self.runs = joint, tuple(runs)
         self.complete = complete
         """False if the sweep was interrupted: only the parameters that were finished are here."""
         self.provenance: dict[str, Any] = dict(provenance or {})
         """What was run, in plain JSON values: solver, options, seed, starts, grid, version, ...; {} if nobody said."""
-        self._answers: list[BestAnswer] | None = None
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -152,9 +150,11 @@ class Frontier:
         An encoder from elsewhere is judged here: ``run.status`` says whether it is stationary at this parameter, caps on |Z| and proven
         bounds are this parameter's. ``row`` is where it was found, ``found_at`` at which parameter. See `frontier/geometry.py`.
         """
-        if self._answers is None:
-            self._answers = best_answers(self.runs, self.best_rows())
         return list(self._answers)
+
+    @cached_property
+    def _answers(self) -> list[BestAnswer]:
+        return best_answers(self.runs, self.best_rows())
 
     def best(self) -> pd.DataFrame:
         """The best encoder of each parameter, as a frame; the index is the row that `encoder` takes, ``found_at`` that run's parameter."""
@@ -178,12 +178,12 @@ class Frontier:
         return self.to_frame(self.pareto_rows())
 
     def encoder(self, row: int) -> Array:
-        """p(z|x) of a run."""
+        """p(z|x) of a run, yours to change."""
         return self.runs[row].encoder.copy()
 
     def solution(self, row: int) -> Solution:
-        """A run, its encoder yours to change. Of a sweep, the best runs of each parameter and solver have a trace."""
-        return replace(self.runs[row], encoder=self.encoder(row))
+        """A run, with all that a file has of it. Of a sweep, the best runs of each parameter and solver have a trace."""
+        return replace(self.runs[row])
 
     def plot(
         self, ax: Axes | None = None, transitions: Sequence[Transition] | Literal["grid"] = (), **options: Any
@@ -203,8 +203,8 @@ class Frontier:
         names = self.runs[0].plane_names if self.runs else ("I(X;Z)", "I(Y;Z)")
         header = ("parameter", "loss [nats]", *(f"{name} [bits]" for name in names), "clusters", "status")
         best = [answer.run for answer in self.best_answers()]
-        places = {round(i * (len(best) - 1) / (SHOWN_ROWS - 1)) for i in range(SHOWN_ROWS)} if best else set()
-        shown = [best[place] for place in sorted(places)]
+        even = {round(i * (len(best) - 1) / (SHOWN_ROWS - 1)) for i in range(SHOWN_ROWS)} if best else set()
+        shown = [best[i] for i in sorted(even)]
         rows = [
             (
                 f"{run.parameter:.4g}",
@@ -317,7 +317,7 @@ class Frontier:
         """
         from ..sweep.records import bands
 
-        return bands(self, confidence=confidence, rng=rng, store=store, **options)
+        return bands(self, confidence, rng, store, options)
 
     def place(
         self,
@@ -365,7 +365,7 @@ class Frontier:
             With ``"beta"`` its sentences speak of beta = 1/gamma.
         by
             ``"held-out"``: five sweeps over the same parameters, each without a fifth of the records, on which its encoders are judged
-            (`sweep/records.py`); what it returns then has ``parameter``, ``row`` and the whole ``curve``. ``"knee"``: the point that lies
+            (`sweep/records.py`): ``parameter``, ``row`` and the whole ``curve`` of what it returns. ``"knee"``: the point that lies
             furthest from the chord, for which nothing is solved (`frontier/summary.py`). By default ``"held-out"`` where the joint is made
             of records, 10 at least, and the problem is no funnel, or ``max_iyz`` is given. Neither suggests a knee where the records
             support no difference between letters.
@@ -395,13 +395,12 @@ class Frontier:
             raise InvalidOptionError(
                 "held-out records choose for a joint made of 10 records or more; for others say by='knee'."
             )
-        plain = suggest(self.joint, self.best_answers(), self.hides_y, self.caution, notation)
-        wanted = by == "held-out" or max_iyz is not None or (by is None and can and not self.hides_y)
-        if not wanted:
-            return plain
-        from ..sweep.records import chosen
+        plain = suggest(self, notation)
+        if by == "held-out" or max_iyz is not None or (by is None and can and not self.hides_y):
+            from ..sweep.records import chosen
 
-        return chosen(self, plain, notation, rng, max_iyz)
+            return chosen(self, plain, notation, rng, max_iyz)
+        return plain
 
     def report(
         self,

@@ -11,7 +11,7 @@ point inside is not on the frontier, since mixtures of the corners, by time shar
 
     I(Y;Z)  <=  gamma I(X;Z) - b.
 
-The lowest of these lines, of I(Y;Z) <= eta I(X;Z) (contraction, `certificate/bottleneck/bounds.py`) and of I(Y;Z) <= I(X;Y) lies above the
+The lowest of these lines, of I(Y;Z) <= eta I(X;Z) (contraction, `certificate/bottleneck.py`) and of I(Y;Z) <= I(X;Y) lies above the
 frontier; below it lies the hull of all runs, of a constant Z and of Z = the class of letters with equal p(y|x), which keeps all of I(X;Y).
 For a funnel b <= beta I(Y;Z) - I(X;Z) says I(Y;Z) >= (I(X;Z) + b) / beta; with I(Y;Z) >= 0 and I(Y;Z) >= I(X;Z) - H(X|Y), as
 I(X;Z|Y) <= H(X|Y), the highest of these lies below the least leakage, and the hull of all runs, of a constant Z and of Z = X above it.
@@ -101,14 +101,12 @@ def _moved(run: Solution, other: Solution) -> Solution | None:
 
     A smaller loss under the same bound is no less certified. Otherwise it is STATIONARY only if it is, at this parameter.
     """
-    try:
-        W = other.encoder
-    except InvalidOptionError:
+    if not other.has_encoder:
         return None
     moved = judged(
         run.joint,
         run.problem,
-        W,
+        other.encoder,
         other.solver,
         iterations=other.iterations,
         seconds=other.seconds,
@@ -175,7 +173,7 @@ def concave_hull(across: Sequence[float], up: Sequence[float]) -> list[int]:
         return (across[b] - across[a]) * (up[c] - up[a]) - (across[c] - across[a]) * (up[b] - up[a])
 
     hull: list[int] = []
-    # Of two points with the same place the higher one comes last, and the other is removed.
+    # Of two points above each other the higher one comes last, and the other is removed.
     for c in sorted(range(len(across)), key=lambda i: (across[i], up[i])):
         while hull and up[c] >= up[hull[-1]] and across[c] - across[hull[-1]] <= 1e-12:
             hull.pop()
@@ -260,16 +258,15 @@ def known_points(joint: Joint, hides_y: bool) -> list[tuple[float, float]]:
 def lowest(lines: Sequence[Line], end: float) -> Array:
     """Where the lowest of some lines changes, from 0 to ``end``, both included."""
     slopes, heights = (np.array(column) for column in zip(*lines, strict=True))
-    place, on = 0.0, int(np.lexsort((slopes, heights))[0])
-    kinks = [place]
+    kinks, on = [0.0], int(np.lexsort((slopes, heights))[0])
     while True:
         flatter = np.flatnonzero(slopes < slopes[on])
         meet = (heights[flatter] - heights[on]) / (slopes[on] - slopes[flatter])
         if not flatter.size or not meet.min() < end:
             return np.array([*kinks, end])
         first = flatter[meet == meet.min()]
-        place, on = max(float(meet.min()), place), int(first[slopes[first].argmin()])
-        kinks.append(place)
+        kinks.append(max(float(meet.min()), kinks[-1]))
+        on = int(first[slopes[first].argmin()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +289,7 @@ class Enclosure(Result):
 
     @property
     def gap_bits(self) -> float:
-        """The largest distance of the two curves, upwards: how well I(Y;Z) is known in the worst place."""
+        """The largest distance of the two curves, upwards: how well I(Y;Z) is known where it is known least."""
         return float((self.high_bits - self.low_bits).max())
 
     @property

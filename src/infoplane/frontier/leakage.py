@@ -1,7 +1,7 @@
 """The best release within a cap on the leakage: the largest I(X;Z) with I(Y;Z) <= eps, proven as far as the time allows.
 
 Solvers first, then the proof. The linear programme over posteriors with the cap as one more row (`certificate/funnel/leakage.py`) says at
-which beta its optimum leaks just eps: its dual value. The default solver is run there, its clusters become columns, and the programme
+which beta its optimum leaks just eps: its multiplier. The default solver is run there, its clusters become columns, and the programme
 is asked again, until beta stays where it is. Its optimum is at least as good as every run within the cap and as every time sharing of
 two; column generation improves it and proves an upper bound.
 
@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 from scipy import sparse
@@ -162,7 +162,7 @@ def halves(joint: Joint, rng: np.random.Generator) -> tuple[Joint, Joint]:
     return table(first), table(cells.data - first)
 
 
-def path_of(
+def cautious_to_bold(
     fit: Joint, private: Array | None, releases: Iterable[tuple[float, Array]], cap: float, confidence: float
 ) -> list[PathRelease]:
     """From the constant release to the boldest, by the bound to be expected; each says more of X than those before.
@@ -205,13 +205,13 @@ def _coarser(W: Array, p_x: Array) -> Iterator[Array]:
 
 
 def in_order(path: list[PathRelease], test: Joint, cap: float, confidence: float) -> tuple[list[PathRelease], int]:
-    """The path with the bounds of the other half up to the first above the cap, and the place of the last that passed."""
+    """The path with the bounds of the other half up to the first above the cap, and which of it is the last that passed."""
     path = list(path)
-    for place, step in enumerate(path):
+    for at, step in enumerate(path):
         bound = bound_of(step.encoder, test.counts, confidence, test.y_labels)
-        path[place] = step._replace(bound=bound)
+        path[at] = step._replace(bound=bound)
         if bound.bound > cap:
-            return path, place - 1
+            return path, at - 1
     return path, len(path) - 1
 
 
@@ -223,29 +223,24 @@ HIDING, SOLVING = 0.2, 0.4
 solvers together the second. The proof has the larger part, since it improves the release, too."""
 
 
+class SearchOptions(TypedDict, total=False):
+    """What is said of a search for a release in the population and in the table alike; see `funnel_at_leakage`."""
+
+    rng: Seed
+    tol: float
+    max_cells: int
+    max_seconds: float
+
+
 @overload
 def funnel_at_leakage(
-    joint: Joint,
-    max_iyz: float,
-    *,
-    confidence: None = None,
-    rng: Seed = None,
-    tol: float = 1e-6,
-    max_cells: int = 20_000_000,
-    max_seconds: float = MAX_SECONDS,
+    joint: Joint, max_iyz: float, *, confidence: None = None, **search: Unpack[SearchOptions]
 ) -> CappedFunnel: ...
 
 
 @overload
 def funnel_at_leakage(
-    joint: Joint,
-    max_iyz: float,
-    *,
-    confidence: float,
-    rng: Seed = None,
-    tol: float = 1e-6,
-    max_cells: int = 20_000_000,
-    max_seconds: float = MAX_SECONDS,
+    joint: Joint, max_iyz: float, *, confidence: float, **search: Unpack[SearchOptions]
 ) -> ConfidentFunnel: ...
 
 
@@ -346,11 +341,15 @@ def _curve(support: Support, caps: Sequence[float], limits: Limits, budget: Budg
         return [next(found) if eps > 0.0 else nothing for eps in caps]
     whole = budget.part(seconds=limits.max_seconds * len(caps))
     programme, private = _columns(support, caps, whole, SOLVING)
-    seconds = max(limits.max_seconds - whole.seconds_spent / len(caps), 0.1 * limits.max_seconds)
-    # At a cap of 0 every beta from some size on is a dual value, and huge ones prove little: the line of a faint cap holds there too.
+    rest = rest_of(limits, whole.seconds_spent / len(caps))
+    # At a cap of 0 every beta from some size on is a multiplier, and huge ones prove little: the line of a faint cap holds there too.
     beside = [1e-12] if min(caps) < 1e-12 else []
-    answers = capped_curve(support, programme, [*caps, *beside], replace(limits, max_seconds=seconds), budget, private)
-    return answers[: len(caps)]
+    return capped_curve(support, programme, [*caps, *beside], rest, budget, private)[: len(caps)]
+
+
+def rest_of(limits: Limits, spent: float) -> Limits:
+    """The limits of a cap once so many seconds of its time were spent on what all caps share; a tenth is left to it whatever that took."""
+    return replace(limits, max_seconds=max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
 
 
 def _columns(support: Support, caps: Sequence[float], whole: Budget, solving: float) -> tuple[Programme, Array | None]:
@@ -382,7 +381,7 @@ def _confident(joint: Joint, fit: Joint, test: Joint, cap: float, confidence: fl
     nothing = np.ones((1, len(support.p_x))) if private is None else private
     points = [(share * cap, programme.at_leakage(share * cap)) for share in PATH.shares]
     releases = [(eps, support.lift(within(support, point.encoder, eps, nothing))) for eps, point in points]
-    path = path_of(fit, None if private is None else support.lift(private), releases, cap, confidence)
+    path = cautious_to_bold(fit, None if private is None else support.lift(private), releases, cap, confidence)
     path, chosen = in_order(path, test, cap, confidence)
     beta = min(max(points[-1][1].beta, 1.0), 1e6)
     solution = judged(

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from ..certificate.funnel.allowed import Caps, lift_caps
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.privacy import ConstrainedFunnel
 from ..certificate.funnel.release import Terms, best_release, largest_terms_leakage, lifts, simple_upper_bound
-from ..certificate.tasks.columns import MOST_LETTERS
 from ..checks import cap_in_nats, check_flag, listed, positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
@@ -34,9 +33,10 @@ from ..posterior.task_form import TaskForm
 from ..problem import MarkovLagrangian, funnel
 from ..runtime.budget import Budget, Limits, attended_alone
 from ..solution import Residuals, Run, finished, proven
+from ..solvers.job import Seed
 from ..task_problem import TaskLagrangian
-from .leakage import MAX_SECONDS, ConfidentFunnel, funnel_at_leakage
-from .task_leakage import task_at_leakage
+from .leakage import MAX_SECONDS, ConfidentFunnel, SearchOptions, funnel_at_leakage
+from .task_leakage import has_edges, task_at_leakage
 
 
 class Lift(NamedTuple):
@@ -75,7 +75,7 @@ class Release(ConstrainedFunnel):
     secrets: tuple[Hashable, ...]
     """The values of S whose lift is capped."""
     beta: float
-    """The multiplier of the average cap: how much I(X;Z) grows with it; 0 if there is none, or if it is 0."""
+    """The multiplier of the average cap: how much I(X;Z) rises with it; 0 if there is none, or if it is 0."""
     multipliers: Array | None = field(repr=False)
     """lambda_x, from which, with beta, the upper bound follows; None if it needed none."""
     cells: int = field(repr=False)
@@ -105,22 +105,17 @@ class Release(ConstrainedFunnel):
         """What is maximised: I(X;Z), or I(U;Z) of a `TaskJoint`."""
         return self.ixz if self.task is None else self.iuz
 
-    @property
-    def gap(self) -> float:
-        """upper_bound - utility: the release is at most this far from the best one."""
-        return self.upper_bound - self.utility
-
     @cached_property
     def _lifts(self) -> tuple[Lift, Lift]:
         """The largest and the smallest."""
         support = Support(self.joint)
         table, letters = lifts(support, self.encoder[:, support.x]), np.flatnonzero(support.y)
 
-        def lift(place: int) -> Lift:
-            z, y = np.unravel_index(place, table.shape)
+        def lift(cell: np.intp) -> Lift:
+            z, y = np.unravel_index(cell, table.shape)
             return Lift(float(table[z, y]), int(z), self.joint.y_labels[letters[y]])
 
-        return lift(int(table.argmax())), lift(int(table.argmin()))
+        return lift(table.argmax()), lift(table.argmin())
 
     @property
     def worst_lift(self) -> Lift:
@@ -184,27 +179,13 @@ def release_mechanism(
     secrets: Iterable[Hashable] | None = None,
     *,
     confidence: None = None,
-    rng: int | np.random.Generator | None = None,
-    tol: float = 1e-6,
-    max_cells: int = 20_000_000,
-    max_seconds: float = MAX_SECONDS,
+    **search: Unpack[SearchOptions],
 ) -> Release: ...
 
 
-@overload
+@overload  # a cap that holds in the population is one on the average alone
 def release_mechanism(
-    joint: Joint | TaskJoint,
-    max_leakage: float | None = None,
-    max_lift: float | None = None,
-    two_sided: bool = True,
-    min_group: float | None = None,
-    secrets: Iterable[Hashable] | None = None,
-    *,
-    confidence: float,
-    rng: int | np.random.Generator | None = None,
-    tol: float = 1e-6,
-    max_cells: int = 20_000_000,
-    max_seconds: float = MAX_SECONDS,
+    joint: Joint, max_leakage: float, *, confidence: float, **search: Unpack[SearchOptions]
 ) -> ConfidentFunnel: ...
 
 
@@ -217,7 +198,7 @@ def release_mechanism(
     secrets: Iterable[Hashable] | None = None,
     *,
     confidence: float | None = None,
-    rng: int | np.random.Generator | None = None,
+    rng: Seed = None,
     tol: float = 1e-6,
     max_cells: int = 20_000_000,
     max_seconds: float = MAX_SECONDS,
@@ -288,7 +269,11 @@ def release_mechanism(
     )  # fmt: skip
     if leakage == 0.0:  # nothing on average is nothing from any value
         asked = _Asked(None, 0.0, True, asked.group, np.ones_like(asked.chosen))
-    elif leakage is not None and asked.on_average and (task is None or _by_edges(task)):
+    elif (
+        leakage is not None
+        and asked.on_average
+        and (task is None or has_edges(int(np.count_nonzero(task.hide.p_y)), task.hide.shape[0]))
+    ):
         within = partial(funnel_at_leakage, hidden) if task is None else partial(task_at_leakage, task)
         found: Any = within(leakage, tol=tol, max_cells=max_cells, max_seconds=max_seconds)
         return make(
@@ -384,11 +369,6 @@ class _Asked(NamedTuple):
         return Terms(Caps(L, U, most), self.leakage, smallest)
 
 
-def _by_edges(task: TaskJoint) -> bool:
-    """Whether a cap on the average alone has a proof of its own, which needs no boxes."""
-    return int((task.hide.p_y > 0.0).sum()) <= 2 and task.hide.shape[0] <= MOST_LETTERS
-
-
 def _searched(
     joint: Joint,
     task: TaskJoint | None,
@@ -420,8 +400,8 @@ def _searched(
             problem = funnel(beta) if beta > 0.0 else MarkovLagrangian(-1.0, 1.0, 0.0, "funnel", 0.0)
             utility = plane_point(joint, whole.lift(W)).ixz
         else:
-            W, lam, price = form.expanded(W), form.letters.spread(lam, 0.0), max(beta, 1e-300)
-            problem = TaskLagrangian(0.0, 1.0, price, "task_funnel", price)
+            W, lam, hide = form.expanded(W), form.letters.spread(lam, 0.0), max(beta, 1e-300)
+            problem = TaskLagrangian(0.0, 1.0, hide, "task_funnel", hide)
             utility = plane_point(task.keep, whole.lift(W)).iyz
         residuals = Residuals(0.0, 0.0, problem.stationarity(whole.joint, whole.lift(W)))
         status = proven(found.upper - utility, limits.tol, residuals, cut_short(own))

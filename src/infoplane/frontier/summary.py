@@ -43,6 +43,8 @@ from .transitions import Transition
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
+    from ..sampling.held_out import HeldOut
+    from .frontier import Frontier
     from .geometry import BestAnswer
 
 WANTED = ("parameter", "loss_nats", "isz_bits", "iuz_bits", "ixz_bits", "iyz_bits", "clusters", "status", "gap_nats")
@@ -135,18 +137,6 @@ class Knee:
 
 
 @dataclass(frozen=True)
-class ClusterChange:
-    """Two neighbouring parameters whose best runs have different numbers of clusters."""
-
-    parameters: tuple[float, float]
-    clusters: tuple[int, int]
-    rows: tuple[int, int]
-    """Of the runs that found their encoders."""
-    converged: bool
-    """Whether both runs converged; if not, their numbers of clusters may still change."""
-
-
-@dataclass(frozen=True)
 class Kink:
     """Two neighbouring parameters between which I(X;Z) jumps, as far as the grid tells."""
 
@@ -160,14 +150,21 @@ class Kink:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The knee, the transitions and the kinks of a frontier; ``print`` it to read them."""
+    """The parameter that held-out records prefer, the knee, the transitions and the kinks of a frontier; ``print`` it to read them."""
 
     knee: Knee | None
-    transitions: tuple[ClusterChange, ...]
+    transitions: tuple[Transition, ...]
+    """Between neighbouring parameters of the grid."""
     sentences: tuple[str, ...]
     """What was found, and how."""
     kinks: tuple[Kink, ...] = ()
     """Where I(X;Z) jumps, whatever the number of clusters does."""
+    parameter: float | None = None
+    """Which held-out records prefer; None if they were not asked, or if none gains anything, or none is within the cap."""
+    row: int | None = None
+    """Of the run that found the best encoder there."""
+    curve: tuple[HeldOut, ...] = ()
+    """What held-out records say of every parameter."""
     noise: bool = False
     """Whether the records support no difference between letters of X (`Joint.denoised`): there is no knee then, whatever the curve."""
 
@@ -175,28 +172,27 @@ class Suggestion:
         return "\n".join(self.sentences)
 
 
-def suggest(
-    joint: Joint, best: Sequence[BestAnswer], hides_y: bool, caution: str | None, notation: str = "gamma"
-) -> Suggestion:
+def suggest(frontier: Frontier, notation: str) -> Suggestion:
     """Look along the best answers of a frontier; see `Frontier.suggest`."""
+    joint, best, caution = frontier.joint, frontier.best_answers(), frontier.caution
     written = (best[0].run.problem.record if best else lagrangian).notation(notation)
-    knee, about_knee = _knee(best, hides_y, written)
-    noise = not hides_y and _is_noise(joint)
+    knee, about_knee = _knee(best, frontier.hides_y, written)
+    noise = not frontier.hides_y and _is_noise(joint)
     if noise:
         knee = None
         about_knee = (
             f"No knee: {joint.records:,} records support no difference between letters of X, and what the curve shows of Y is "
             "what chance shows (Joint.denoised)."
         )
-    counts = [len(distinct_clusters(answer.run.encoder, joint.p_x)) for answer in best]
-    transitions, kinks = _transitions(best, counts), _kinks([answer.run for answer in best])
+    counts = cluster_counts(joint, best)
+    transitions, kinks = transitions_on_the_grid(best, counts), _kinks([answer.run for answer in best])
     sentences = (
         about_knee,
         *([] if caution is None else [f"Caution: {caution}"]),
         *_about(transitions, best, counts, written),
         *(_about_kink(kink, written) for kink in kinks),
     )
-    return Suggestion(knee, transitions, sentences, kinks, noise)
+    return Suggestion(knee, transitions, sentences, kinks, noise=noise)
 
 
 def _is_noise(joint: Joint) -> bool:
@@ -228,23 +224,33 @@ def _knee(best: Sequence[BestAnswer], hides_y: bool, written: Notation) -> tuple
     )
 
 
-def _transitions(best: Sequence[BestAnswer], counts: list[int]) -> tuple[ClusterChange, ...]:
+def cluster_counts(joint: Joint, best: Sequence[BestAnswer]) -> list[int]:
+    """How many clusters each of the best answers has."""
+    return [len(distinct_clusters(answer.run.encoder, joint.p_x)) for answer in best]
+
+
+ON_THE_GRID = "neighbours on the grid"
+"""How such a transition was found."""
+
+
+def transitions_on_the_grid(best: Sequence[BestAnswer], counts: list[int]) -> tuple[Transition, ...]:
+    """The changes in the number of clusters between neighbouring parameters, as `infoplane.transitions` has those that it certifies."""
     ends = [None, *counts, None]
     holds = [
         count in (before, after) or None in (before, after)
         for before, count, after in zip(ends, counts, ends[2:], strict=False)
     ]
     found = []
-    for i, (one, two) in enumerate(pairwise(best)):
+    for i, (one, two) in enumerate(pairwise(answer.run for answer in best)):
         if counts[i] != counts[i + 1] and holds[i] and holds[i + 1]:
-            both = one.run.status.converged and two.run.status.converged
-            parameters, numbers = (one.run.parameter, two.run.parameter), (counts[i], counts[i + 1])
-            found.append(ClusterChange(parameters, numbers, (one.row, two.row), both))
+            doubt = "" if one.converged and two.converged else " (not both runs converged)"
+            numbers = counts[i], counts[i + 1]
+            points = PlanePoint(one.ixz, one.iyz), PlanePoint(two.ixz, two.iyz)
+            found.append(Transition(one.parameter, two.parameter, *numbers, *points, ON_THE_GRID + doubt))
     return tuple(found)
 
 
 def _kinks(best: list[Solution]) -> tuple[Kink, ...]:
-    """Gaps in which I(X;Z) changes much faster than in those beside them."""
     runs = [run for run in best if 0.0 < run.parameter < math.inf]
     if len(runs) < 4:  # a gap, and one on each side
         return ()
@@ -263,20 +269,9 @@ def _kinks(best: list[Solution]) -> tuple[Kink, ...]:
 
 
 def _stretches(counts: list[int]) -> list[tuple[int, int]]:
-    """First and last place of each stretch of the grid in which the number of clusters changes with every step, two of them or more."""
-    breaks = [0, *(place for place in range(1, len(counts)) if counts[place] == counts[place - 1]), len(counts)]
+    """From which parameter to which, by number, the number of clusters changes with every step, two of them or more."""
+    breaks = [0, *(i for i in range(1, len(counts)) if counts[i] == counts[i - 1]), len(counts)]
     return [(first, last - 1) for first, last in pairwise(breaks) if last - 1 - first >= 2]
-
-
-def transitions_on_the_grid(joint: Joint, best: Sequence[BestAnswer]) -> list[Transition]:
-    """The changes in the number of clusters between neighbouring parameters, as `infoplane.transitions` has those that it certifies."""
-    counts = [len(distinct_clusters(answer.run.encoder, joint.p_x)) for answer in best]
-    points = {answer.row: PlanePoint(answer.run.ixz, answer.run.iyz) for answer in best}
-    found = []
-    for one in _transitions(best, counts):
-        below, above = (points[row] for row in one.rows)
-        found.append(Transition(*one.parameters, *one.clusters, below, above, "neighbours on the grid"))
-    return found
 
 
 def _ends(written: Notation, low: float, high: float) -> str:
@@ -284,9 +279,8 @@ def _ends(written: Notation, low: float, high: float) -> str:
 
 
 def _about(
-    transitions: tuple[ClusterChange, ...], best: Sequence[BestAnswer], counts: list[int], written: Notation
+    transitions: tuple[Transition, ...], best: Sequence[BestAnswer], counts: list[int], written: Notation
 ) -> list[str]:
-    """What changes in the number of clusters were found, and how."""
     how = (
         f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({len(best)} in all), "
         "where the numbers on both sides hold for two parameters or end the grid; "
@@ -294,8 +288,8 @@ def _about(
         "A bracket is as narrow as the grid."
     )
     said = [
-        f"Transition between {_ends(written, *one.parameters)}: from {counted(one.clusters[0], 'cluster')} to {one.clusters[1]}"
-        f"{'' if one.converged else ' (not both runs converged)'}."
+        f"Transition between {_ends(written, one.low, one.high)}: from {counted(one.clusters_below, 'cluster')} to {one.clusters_above}"
+        f"{one.found.removeprefix(ON_THE_GRID)}."
         for one in transitions
     ]
     for first, last in _stretches(counts):

@@ -12,14 +12,13 @@ the clusters of both apart:
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..checks import positive_number
+from ..checks import number, positive_number
 from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, bits
@@ -49,34 +48,12 @@ def chord_parameter(a: FrontierPoint, b: FrontierPoint) -> float | None:
     return min(-(zx_0 * du + zy_0 * dv) / ((zx_1 - zx_0) * du + (zy_1 - zy_0) * dv), family.most)
 
 
-def length(a: FrontierPoint, b: FrontierPoint) -> float:
-    """The length of the chord, measured along the information that the parameter multiplies."""
-    return abs(b.run.iyz - a.run.iyz if a.run.problem.record.hides_y else b.run.ixz - a.run.ixz)
-
-
 def mixed_encoder(a: FrontierPoint, b: FrontierPoint, axis: str, target: float) -> tuple[float, Array]:
     """The weight of a in the mixture that meets the target, and the mixture."""
     u, v = a.along(axis), b.along(axis)
     w = min(max((v - target) / (v - u), 0.0), 1.0)
     W = np.vstack([w * a.run.encoder, (1.0 - w) * b.run.encoder])
     return w, W / W.sum(axis=0)
-
-
-def mixture(
-    a: FrontierPoint, b: FrontierPoint, axis: str, target: float, family: ProblemFamily | None, tol: float
-) -> Solution:
-    """W = (w W_a, (1 - w) W_b), clusters of both side by side: I is w I_a + (1 - w) I_b, and w is such that it meets the target."""
-    w, W = mixed_encoder(a, b, axis, target)
-    heavier, chord = a if w >= 0.5 else b, chord_parameter(a, b)
-    parameter = heavier.parameter if family is None or chord is None else chord
-    problem = heavier.run.problem if family is None else family(parameter)
-    parts = " and ".join(
-        f"{share:.4f} of {point.run.solver} at {point.run.parameter:.6g}" for share, point in ((w, a), (1.0 - w, b))
-    )
-    unrefined = "" if family is not None else " (unknown family: nothing was refined)"
-    open_ends = [point.run.status for point in (a, b) if not point.run.status.converged]
-    otherwise = open_ends[0] if open_ends else Status.STALLED
-    return judged(a.run.joint, problem, W, f"mixture{unrefined}: {parts}", tol, otherwise, parameter=parameter)
 
 
 MET = 1e-6 * NATS_PER_BIT
@@ -120,9 +97,8 @@ def at(
     if len(given) != 1:
         raise InvalidOptionError(f"at() takes one target, ixz_bits or iyz_bits; found {len(given)}.")
     ((axis, value),) = given.items()
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
-        raise InvalidOptionError(f"{axis}_bits must be a finite number of bits; found {value!r}.")
-    target, curve = float(value) * NATS_PER_BIT, vertices(frontier)
+    target = number(f"{axis}_bits", value, "a finite number of bits") * NATS_PER_BIT
+    curve = vertices(frontier)
     low, high = curve[0].along(axis), curve[-1].along(axis)
     if not low - MET <= target <= high + MET:
         name = {"ixz": "I(X;Z)", "iyz": "I(Y;Z)"}[axis]
@@ -163,18 +139,21 @@ class TargetSearch:
         if chord_parameter(a, b) is None:
             return self.by_parameter(a, b, self.family)
         points = list(curve)
-        for number in range(RULES.rounds):
+        for turn in range(RULES.rounds):
             if self.over:
                 break
             a, b = bracket(corners(points, hides_y), self.axis, self.target)
-            by_secant = number % 2 == 1 and a.parameter - b.parameter > RULES.jump * a.parameter
+            by_secant = turn % 2 == 1 and a.parameter - b.parameter > RULES.jump * a.parameter
             chord = None if by_secant else chord_parameter(a, b)
             theta = self.secant(a, b) if chord is None else chord
             problem = self.family(theta)
             here = [problem.value(self.joint, point.run.encoder) for point in (a, b)]
+            # The length of the chord, along the information that the parameter multiplies.
+            axis = "iyz" if a.run.problem.record.hides_y else "ixz"
+            length = 0.0 if chord is None else abs(b.along(axis) - a.along(axis))
             # Losses differ by rounding, some 1e-13 nats, even where nothing is gained.
-            nothing = max(1e-13, RULES.straight * theta * length(a, b) if chord is not None else 0.0)
-            c = self.solved(problem, a, b, mixed=number == 0)
+            nothing = max(1e-13, RULES.straight * theta * length)
+            c = self.solved(problem, a, b, mixed=turn == 0)
             if c.run.status is Status.INTERRUPTED:
                 break
             if chord is not None and min(here) - c.run.loss <= nothing:
@@ -190,10 +169,10 @@ class TargetSearch:
 
     def by_parameter(self, a: FrontierPoint, b: FrontierPoint, family: ProblemFamily) -> Solution:
         """The same for a Lagrangian that is more than I(X;Z) and I(Y;Z): it has no chord, so the bracket of the parameter is narrowed."""
-        for number in range(RULES.rounds):
+        for turn in range(RULES.rounds):
             if self.over or abs(a.parameter - b.parameter) <= RULES.jump * a.parameter:
                 break
-            c = self.solved(family(self.secant(a, b, bisect=number % 2 == 1)), a, b, mixed=False)
+            c = self.solved(family(self.secant(a, b, bisect=turn % 2 == 1)), a, b, mixed=False)
             if c.run.status is Status.INTERRUPTED:
                 break
             if self.met(c):
@@ -213,16 +192,29 @@ class TargetSearch:
 
     def mixed(self, a: FrontierPoint, b: FrontierPoint) -> Solution:
         """The time sharing of a and b at the target; if that is a cap, rounded down to it."""
-        aim = self.target
-        while True:
-            found = mixture(a, b, self.axis, aim, self.family, self.options.tol)
-            if not self.is_cap or found.iyz <= self.target:
-                return found
-            aim -= 2.0 * (found.iyz - self.target)
+        found = self.mixture(a, b, aim := self.target)
+        while self.is_cap and found.iyz > self.target:
+            found = self.mixture(a, b, aim := aim - 2.0 * (found.iyz - self.target))
+        return found
+
+    def mixture(self, a: FrontierPoint, b: FrontierPoint, target: float) -> Solution:
+        """W = (w W_a, (1 - w) W_b), clusters of both side by side: I is w I_a + (1 - w) I_b, and w is such that it meets the target."""
+        w, W = mixed_encoder(a, b, self.axis, target)
+        heavier, chord = a if w >= 0.5 else b, chord_parameter(a, b)
+        parameter = heavier.parameter if self.family is None or chord is None else chord
+        problem = heavier.run.problem if self.family is None else self.family(parameter)
+        parts = " and ".join(
+            f"{share:.4f} of {point.run.solver} at {point.run.parameter:.6g}" for share, point in ((w, a), (1.0 - w, b))
+        )
+        name = f"mixture{'' if self.family else ' (unknown family: nothing was refined)'}: {parts}"
+        open_ends = [point.run.status for point in (a, b) if not point.run.status.converged]
+        otherwise = open_ends[0] if open_ends else Status.STALLED
+        return judged(self.joint, problem, W, name, self.options.tol, otherwise, parameter=parameter)
 
     def secant(self, a: FrontierPoint, b: FrontierPoint, bisect: bool = False) -> float:
         """The parameter at which a straight line from a to b meets the target; or, with ``bisect``, halfway between theirs."""
         u, v = a.along(self.axis), b.along(self.axis)
+        # Never in the last fiftieth at an end, so that the bracket shrinks.
         share = 0.5 if bisect else min(max((self.target - u) / (v - u), 0.02), 0.98)
         return a.parameter + share * (b.parameter - a.parameter)
 

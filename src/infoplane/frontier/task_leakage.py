@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.leakage import LeakageLine, time_shared
 from ..certificate.funnel.privacy import ConstrainedFunnel
 from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
@@ -35,6 +36,7 @@ from ..solvers.job import Job
 from ..solvers.shared.resizing import merged
 from ..solvers.task_portfolio import TaskPortfolio
 from ..task_problem import TaskLagrangian
+from .leakage import rest_of
 
 
 class CapEffort(NamedTuple):
@@ -42,16 +44,19 @@ class CapEffort(NamedTuple):
 
     hiding: float = 0.1
     solving: float = 0.1
-    """Shares of the time, if the secret is not binary: the release that tells nothing, and the default solver at the prices of the caps."""
+    """Shares of the time, if the secret is not binary: the release that tells nothing, and the default solver at the multiplier of the
+    largest cap."""
     starts: int = 2
     steps: int = 500
     """Of the default solver, there, and iterations of each: descents soon find more."""
     gamma: float = 3e-4
-    """Price of I(X;Z) that it has: few clusters, and multipliers near those without one."""
+    """What I(X;Z) counts for it: few clusters, and multipliers near those without one."""
     roughly: float = 1e-2
     """Nats to which the release that tells nothing is solved if no cap is 0: its posteriors are columns for the caps."""
     share_of_privacy: float = 0.1
-    """Of the tolerance, to which the release that tells nothing is solved."""
+    """Of the tolerance, to which the release that tells nothing is solved on edges."""
+    generated: float = 0.9
+    """Of the tolerance, to which columns are generated: to meet a cap to the last digit costs the answer some of the rest."""
 
 
 EFFORT = CapEffort()
@@ -81,9 +86,9 @@ class CappedTask(ConstrainedFunnel):
     """p(x, s) with its records, as `TaskJoint.hide` has it."""
 
     @property
-    def gap(self) -> float:
-        """upper_bound - I(U;Z): the encoder is at most this far from the best one, of any number of clusters."""
-        return self.upper_bound - self.iuz
+    def utility(self) -> float:
+        """What is maximised: I(U;Z)."""
+        return self.iuz
 
     @cached_property
     def leakage_bound(self) -> LeakageBound | None:
@@ -182,47 +187,51 @@ def task_curve(
     return [replace(one, secret=joint.hide) for one in found] if isinstance(joint, TaskJoint) else found
 
 
+def has_edges(secrets: int, letters: int) -> bool:
+    """Whether pairs of letters suffice for the proof under a cap on the average, and can be gone through."""
+    return secrets <= 2 and letters <= MOST_LETTERS
+
+
 def _curve(
     support: Support, caps: Sequence[float], clusters: int | None, limits: Limits, budget: Budget
 ) -> list[CappedTask]:
     form = TaskForm(support, TaskLagrangian(0.0))
     whole = budget.part(seconds=limits.max_seconds * len(caps))
-    by_pairs = len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS  # pairs of letters suffice, and can be gone through
-    generation, private = (_by_edges if by_pairs else _by_columns)(form, caps, limits, whole)
+    by_edges = has_edges(len(form.T_s), len(form.p_x))
+    generation, private = (_by_edges if by_edges else _by_columns)(form, caps, limits, whole)
     hidden = np.ones((1, len(form.p_x))) if private is None else private.encoder
     everything = form.keep * _informations(form, np.eye(len(form.p_x)))[0]
     lines = [LeakageLine(0.0, -everything * (1.0 + 1e-12) - 1e-12, np.zeros(len(form.p_x)))]
-    spent = whole.seconds_spent / len(caps)
-    rest = replace(limits, max_seconds=max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
+    rest = rest_of(limits, whole.seconds_spent / len(caps))
 
     def capped(cap: float) -> CappedTask:
         """One cap; lines are those of larger ones, and this one's is added."""
         own, W, upper, rounds = rest.budget(budget), hidden, math.inf, 0
         if cap > 0.0 or private is None:
             with suppress(InfoplaneError, Stopped):  # then nothing is better than what tells nothing
-                outcome = generation(max(cap, 1e-12), 0.9 * limits.tol, own)
+                outcome = generation(max(cap, 1e-12), EFFORT.generated * limits.tol, own)
                 lines.append(LeakageLine(outcome.hide, outcome.lower, outcome.lam))
                 W, rounds = _within(form, outcome.encoder, cap, hidden), outcome.rounds
         else:
             upper, rounds = private.upper, private.rounds
         line = min(reversed(lines), key=lambda one: one.at(cap))
         upper = min(upper, line.at(cap))
-        beta = line.beta if cap > 0.0 else math.inf
-        problem = TaskLagrangian(0.0, 1.0, max(line.beta, 1e-12), "task_funnel", max(line.beta, 1e-12))
+        hide = max(line.beta, 1e-12)
+        problem = TaskLagrangian(0.0, 1.0, hide, "task_funnel", hide)
         encoder = form.expanded(W)
         if clusters is not None and len(W) > clusters:
             encoder = merged(form.whole, problem, encoder, most=clusters)
-        residuals = Residuals(0.0, 0.0, problem.stationarity(form.whole.joint, form.whole.lift(encoder)))
+        asked = form.whole.joint, form.whole.lift(encoder)
+        residuals = Residuals(0.0, 0.0, problem.stationarity(*asked))
         # Of the Lagrangian, which is what a file says of it; the cap's own bound may be better (`CappedTask.status`).
-        gap = problem.value(form.whole.joint, form.whole.lift(encoder)) - line.lower
-        certified = proven(gap, limits.tol, residuals, Status.INTERRUPTED if own.stopped else Status.ITERATION_LIMIT)
+        certified = proven(problem.value(*asked) - line.lower, limits.tol, residuals, cut_short(own))
         run = Run(
             encoder, certified, rounds, residuals, found_by="columns",
             lower_bound=line.lower, multipliers=None if line.lam is None else form.letters.spread(line.lam, 0.0),
             advice="raise max_seconds, or clusters",
         )  # fmt: skip
         solution = finished(form.whole, problem, run, seconds=own.seconds_spent)
-        return CappedTask(solution, upper, limits.tol, cap, beta, own.cells_spent)
+        return CappedTask(solution, upper, limits.tol, cap, line.beta if cap > 0.0 else math.inf, own.cells_spent)
 
     found = {cap: capped(cap) for cap in sorted(set(caps), reverse=True)}
     return [found[cap] for cap in caps]
@@ -244,22 +253,24 @@ def _by_edges(
 def _by_columns(
     form: TaskForm, caps: Sequence[float], limits: Limits, whole: Budget
 ) -> tuple[Generation, PrivateRelease | None]:
-    """Any secret: columns of the release that tells nothing, of the default solver at the prices of the caps, and of descents."""
+    """Any secret: columns of the release that tells nothing, of the default solver, and of descents."""
     share = 1.0 if max(caps) == 0.0 else EFFORT.hiding
     private = private_columns(
-        form, 0.9 * limits.tol if min(caps) == 0.0 else EFFORT.roughly, whole.part(seconds=share * whole.seconds)
+        form,
+        EFFORT.generated * limits.tol if min(caps) == 0.0 else EFFORT.roughly,
+        whole.part(seconds=share * whole.seconds),
     )
     n = len(form.p_x)
     columns = TaskColumns(form, np.column_stack([private.posteriors, np.eye(n)]))
     solving = whole.part(seconds=(share + EFFORT.solving) * whole.seconds - whole.seconds_spent)
     if max(caps) > 0.0 and not solving.over:
-        price = min(max(columns.solve(max(caps), solving).hide, 1e-3), 1e3)
-        problem = TaskLagrangian(EFFORT.gamma, 1.0, price, "task_funnel", price)
+        hide = min(max(columns.solve(max(caps), solving).hide, 1e-3), 1e3)  # below, nothing is hidden; above, all is
+        problem = TaskLagrangian(EFFORT.gamma, 1.0, hide, "task_funnel", hide)
         starts = make_starts(form.whole.joint, None, EFFORT.starts, seed_sequence(0), "mixed")
         job = Job(form.whole, problem, starts, budget=solving.part(iterations=EFFORT.steps))
         W = form.condensed(job.best_run(TaskPortfolio().run(job)).encoder)
         columns.add(form.posteriors(W))
-        columns.near = TaskForm(form.whole, problem).multipliers(W), price
+        columns.near = TaskForm(form.whole, problem).multipliers(W), hide
     return lambda cap, tol, budget: generate_columns(form, columns, tol, budget, cap), private
 
 

@@ -1,6 +1,6 @@
 """Where the optimal bottleneck changes its form as gamma moves.
 
-Move a posterior off p_x by a small d: I(X;Z) grows by sum_x d^2 / p(x) / 2 and I(Y;Z) by sum_y (Td)^2 / p(y) / 2. The largest ratio of the
+Move a posterior off p_x by a small d: I(X;Z) rises by sum_x d^2 / p(x) / 2 and I(Y;Z) by sum_y (Td)^2 / p(y) / 2. The largest ratio of the
 two is the squared maximal correlation of X and Y, the second singular value of p(x,y) / sqrt(p(x) p(y)), squared: below this *critical*
 gamma a constant Z is no local minimum of gamma I(X;Z) - I(Y;Z). Above it a constant Z is a local minimum, not always the global one:
 a cluster of vanishing weight far from p_x pays from the *onset* on, which is never smaller,
@@ -42,7 +42,10 @@ minutes for so many."""
 
 @dataclass(frozen=True)
 class Transition:
-    """Between gamma = low and gamma = high the certified optimum changes its number of clusters; nats."""
+    """Between two parameters, gamma = low and gamma = high, the optimum changes its number of clusters; nats.
+
+    What `transitions` finds are certified optima; `Frontier.suggest` looks at the best runs of neighbours on a grid, of betas too.
+    """
 
     low: float
     high: float
@@ -55,7 +58,7 @@ class Transition:
     above: PlanePoint
     """I(X;Z), I(Y;Z) of the optimum at gamma = high."""
     found: str
-    """How it was found."""
+    """How it was found, and what is in doubt."""
 
     @property
     def gamma(self) -> float:

@@ -116,8 +116,8 @@ def quantile_edges(mass: Mapping[Any, float], bins: int) -> tuple[Any, ...]:
     values = sorted(mass)
     weights = np.array([mass[value] for value in values], dtype=float)
     middles = (np.cumsum(weights) - 0.5 * weights) / max(float(weights.sum()), np.finfo(float).tiny)
-    places = np.minimum((bins * middles).astype(int), bins - 1)
-    neighbours = zip(pairwise(values), pairwise(places.tolist()), strict=True)
+    numbers = np.minimum((bins * middles).astype(int), bins - 1)
+    neighbours = zip(pairwise(values), pairwise(numbers.tolist()), strict=True)
     return tuple(shortest_edge(low, high) for (low, high), (below, above) in neighbours if below != above)
 
 

@@ -22,7 +22,7 @@ import narwhals as nw
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import alternatives
 from .binning import CALENDAR, NO_BIN, Cut, as_time, checked_rule, quantile_edges
-from .tables import MISSING, MISSING_RULES, check_amounts, exact_sum, is_missing, listed
+from .tables import MISSING, MISSING_RULES, check_amounts, exact_sum, is_missing, plain_values
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -211,7 +211,7 @@ Frame: TypeAlias = nw.DataFrame[Any] | nw.LazyFrame[Any]
 
 
 def frame_cells(
-    df: Any, x: tuple[str, ...], y: tuple[str, ...], weight: Any, bins: Mapping[str, Any], missing: str = "error"
+    df: Any, x: tuple[str, ...], y: tuple[str, ...], weight: Any, bins: Mapping[str, Any], missing: str
 ) -> Cells:
     """(x, y) -> number of rows, or their weight; of a frame in memory in order of first appearance."""
     frame = _frame(df)
@@ -329,8 +329,8 @@ def check_rows(
     if weight is not None:
         with _types_refused(frame, weight):
             values = frame[weight].cast(nw.Float64).to_numpy()
-            place = f"weights in column {weight!r}"
-            check_amounts(values, place, lambda row: f"row {first + row} (counting from 0)")
+            where = f"weights in column {weight!r}"
+            check_amounts(values, where, lambda row: f"row {first + row} (counting from 0)")
 
 
 def _check_values(column: nw.Series[Any], missing: str, first: int) -> None:
@@ -342,9 +342,8 @@ def _check_values(column: nw.Series[Any], missing: str, first: int) -> None:
             "(missing='category'), or fill them."
         )
     if str(column.dtype) == "Object" or column.dtype.is_nested():
-        listed(column.filter(~is_absent), f"column {column.name!r}")
+        plain_values(column.filter(~is_absent), f"column {column.name!r}")
 
 
 def _together(values: tuple[Any, ...]) -> Any:
-    """The value of one column, a tuple of values of several."""
     return values[0] if len(values) == 1 else values

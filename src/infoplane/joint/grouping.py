@@ -26,7 +26,7 @@ def grouped(support: Support, groups: int) -> IntArray:
     whole = np.arange(len(labels))
     heapq.heappush(queue, (-_lost(rows), 0, whole))
     count = 1
-    while count < groups and queue and queue[0][0] < -1e-14:
+    while count < groups and queue and queue[0][0] < -1e-14:  # nats; below, rounding
         _, label, letters = heapq.heappop(queue)
         second = _cut(rows[letters])
         if not 0 < int(second.sum()) < len(letters):
@@ -50,20 +50,26 @@ def _cut(rows: Any) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     p_x, p_y = rows.sum(axis=1), rows.sum(axis=0)
     mean = p_y / p_y.sum()
     scale = 1.0 / np.sqrt(np.where(mean > 0.0, mean, 1.0))
-    # The leading direction of the rows (p(y|x) - mean) / sqrt(mean), each weighed by p(x), without forming them.
-    first_letter = int(p_x.argmax())
-    direction = scale * (rows[[first_letter]].sum(axis=0) / p_x[first_letter] - mean)
+
+    # Of the rows (p(y|x) - mean) / sqrt(mean), without forming them: one of them, and all of them along a direction.
+    def row(x: np.intp) -> Any:
+        return scale * (rows[[x]].sum(axis=0) / p_x[x] - mean)
+
+    def along(direction: Any) -> Any:
+        return (rows @ (scale * direction)) / p_x - float(mean @ (scale * direction))
+
+    direction = row(p_x.argmax())
     if not direction.any():  # it says what all say together: begin with the one that differs most
-        first_letter = int(((rows * rows) @ (scale * scale) / p_x - p_x).argmax())
-        direction = scale * (rows[[first_letter]].sum(axis=0) / p_x[first_letter] - mean)
-    for _ in range(20):  # of the power iteration; the direction may be rough, since letters are moved afterwards
-        projection = (rows @ (scale * direction)) / p_x - float(mean @ (scale * direction))
+        direction = row(((rows * rows) @ (scale * scale) / p_x - p_x).argmax())
+    # Towards the leading direction, each row weighed by p(x); it may be rough, since letters are moved afterwards.
+    for _ in range(20):
+        projection = along(direction)
         direction = scale * (rows.T @ projection - mean * float(p_x @ projection))
         norm = float(np.linalg.norm(direction))
         if norm == 0.0:
             return np.zeros(len(p_x), dtype=bool)
         direction /= norm
-    projection = (rows @ (scale * direction)) / p_x - float(mean @ (scale * direction))
+    projection = along(direction)
     second = np.asarray(projection > float(p_x @ projection) / p_x.sum())
     for _ in range(5):  # rounds in which letters choose their half; later ones move hardly any
         halves = [rows[half].sum(axis=0) for half in (~second, second)]

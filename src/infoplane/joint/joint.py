@@ -296,7 +296,7 @@ class Joint(Immutable):
         """
         turned = tables.rows_for_x(p_y_given_x, axes)
         labels, *others = tables.table_labels(turned, x_labels, y_labels, x_names, y_names)
-        labels = None if labels is None else tables.listed(labels, "x_labels")
+        labels = None if labels is None else tables.plain_values(labels, "x_labels")
         return cls(tables.joint_table(prior, turned, axes, labels), labels, *others)
 
     @classmethod
@@ -322,17 +322,10 @@ class Joint(Immutable):
         >>> both.y_labels, [(one.name, round(one.weight, 3)) for one in both.targets]
         ((('sex', 'f'), ('sex', 'm'), ('ill', 0), ('ill', 1)), [('sex', 0.667), ('ill', 0.333)])
         """
-        pairs = list(targets) if isinstance(targets, Iterable) and not isinstance(targets, str) else targets
-        if (
-            not isinstance(pairs, list)
-            or not pairs
-            or any(not isinstance(one, tuple | list) or len(one) != 2 for one in pairs)
-        ):
-            found = (
-                f"{len(pairs)} things, not all of them pairs"
-                if isinstance(pairs, list)
-                else f"a value of type {type(pairs).__name__}"
-            )
+        pairs = list(targets) if isinstance(targets, Iterable) and not isinstance(targets, str) else None
+        if not pairs or any(not isinstance(one, tuple | list) or len(one) != 2 for one in pairs):
+            found = f"a value of type {type(targets).__name__}"
+            found = found if pairs is None else f"{len(pairs)} things, not all of them pairs"
             raise InvalidJointError(f"a mixture needs a list of one or more pairs (weight, joint); found {found}.")
         parts: dict[str, tuple[float, Joint]] = {}
         for weight, joint in pairs:
@@ -372,11 +365,11 @@ class Joint(Immutable):
         """The targets that `mixed` has put together, each with its name, weight and columns; one, the whole of Y, for any other joint."""
         if not self.is_mixed:
             return (Target(target_name(self), 1.0, np.arange(self.shape[1])),)
-        places: dict[str, list[int]] = {}
-        for place, label in enumerate(self.y_labels):
+        columns: dict[str, list[int]] = {}
+        for column, label in enumerate(self.y_labels):
             assert isinstance(label, tuple)
-            places.setdefault(str(label[0]), []).append(place)
-        return tuple(Target(name, float(self.p_y[one].sum()), np.array(one)) for name, one in places.items())
+            columns.setdefault(str(label[0]), []).append(column)
+        return tuple(Target(name, float(self.p_y[own].sum()), np.array(own)) for name, own in columns.items())
 
     @property
     def is_mixed(self) -> bool:
@@ -480,7 +473,10 @@ class Joint(Immutable):
 
     @cached_property
     def _margins(self) -> tuple[IntArray, IntArray] | None:
-        return None if self.counts is None else tables.margins(self.counts)
+        """How often each x and each y was seen."""
+        if self.counts is None:
+            return None
+        return self.counts.sum(axis=1).astype(np.int64), self.counts.sum(axis=0).astype(np.int64)
 
     def denoised(self, *, groups: int | None = None) -> Self:
         """The joint that the records support: p~(y|x) of every letter pooled with letters like it, as far as its records are few.
@@ -506,8 +502,7 @@ class Joint(Immutable):
         """
         from ..sampling.denoising import denoised
 
-        made: Self = denoised(self, groups)  # type: ignore[assignment]
-        return made
+        return denoised(self, groups)  # type: ignore[return-value]
 
     def support(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Two masks: the x with p(x) > 0, the y with p(y) > 0."""
@@ -616,7 +611,7 @@ def unlabelled(joint: Joint) -> Joint:
     """The probabilities without labels, which may be anything; a mixture of targets keeps their names."""
     if not joint.is_mixed:
         return Joint.from_matrix(joint.p_xy)
-    names = [(one.name, int(place)) for one in joint.targets for place in one.columns]
+    names = [(one.name, int(column)) for one in joint.targets for column in one.columns]
     return Joint.from_matrix(joint.p_xy, y_labels=names, y_names=joint.y_names)
 
 

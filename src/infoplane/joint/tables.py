@@ -1,7 +1,7 @@
 """Tables p(x, y) or counts, dense or ``scipy.sparse``, with their labels: checked, made from samples, or from p(x) and p(y|x).
 
-Nothing is normalised silently: what does not sum to 1 is refused, by its place. A prior is an array, in the order of x; a Series or a
-mapping, matched by the labels of x; or the word ``"uniform"``.
+Nothing is normalised silently: what does not sum to 1 is refused, with where it stands. A prior is an array, in the order of x; a Series or
+a mapping, matched by the labels of x; or the word ``"uniform"``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy import sparse
 
 from ..checks import SUM_TOLERANCE, number
 from ..errors import InvalidJointError, InvalidOptionError
-from ..information import Array, IntArray
+from ..information import Array
 
 if TYPE_CHECKING:
     from .joint import Joint
@@ -44,7 +44,7 @@ def checked_table(P: Any, what: str) -> Table:
         )
     if raw.dtype.kind not in "fiu":
         cells = () if is_sparse else np.ndenumerate(raw)
-        odd = next((f", {v!r} at {_place(*at)}" for at, v in cells if not isinstance(v, Real)), "")
+        odd = next((f", {v!r} at {_cell(*at)}" for at, v in cells if not isinstance(v, Real)), "")
         raise InvalidJointError(
             f"{what} must hold real numbers; found dtype {raw.dtype}{odd}. If they mean numbers, use P.astype(float)."
         )
@@ -59,7 +59,7 @@ def checked_table(P: Any, what: str) -> Table:
     values = stored(table)
     if not (np.isfinite(values) & (values >= 0.0)).all():
         bad = sparse.coo_array(table)
-        check_amounts(bad.data, what, lambda i: _place(bad.row[i], bad.col[i]))
+        check_amounts(bad.data, what, lambda i: _cell(bad.row[i], bad.col[i]))
     if not values.any():
         raise InvalidJointError(
             f"{what} must have a positive sum; found only zeros, in a table of shape {table.shape}. Check its source: "
@@ -68,8 +68,8 @@ def checked_table(P: Any, what: str) -> Table:
     return table
 
 
-def check_amounts(values: Array, what: str, place: Callable[[int], str]) -> None:
-    """Refuse the first value that is NaN, infinite or negative; place(i) says where value i stands."""
+def check_amounts(values: Array, what: str, where: Callable[[int], str]) -> None:
+    """Refuse the first value that is NaN, infinite or negative; where(i) says where value i stands."""
     for bad, expected, advice in (
         (np.isnan(values), "numbers", "Fill missing values, or drop them, first."),
         (np.isinf(values), "finite", "Replace it by a finite value first."),
@@ -77,7 +77,7 @@ def check_amounts(values: Array, what: str, place: Callable[[int], str]) -> None
     ):
         if bad.any():
             i = int(bad.argmax())
-            raise InvalidJointError(f"{what} must be {expected}; found {values[i]} at {place(i)}. {advice}")
+            raise InvalidJointError(f"{what} must be {expected}; found {values[i]} at {where(i)}. {advice}")
 
 
 def smoothed(table: Table, smoothing: Any) -> Table:
@@ -125,12 +125,6 @@ def scaled_rows(table: Table, by: Any) -> Table:
     return table * by[:, None] if isinstance(table, np.ndarray) else sparse.csr_array(sparse.diags_array(by) @ table)
 
 
-def margins(counts: Table) -> tuple[IntArray, IntArray]:
-    """How often each x and each y was seen, read-only."""
-    rows, columns = (counts.sum(axis=axis).astype(np.int64) for axis in (1, 0))
-    return sealed(rows), sealed(columns)
-
-
 def sealed(table: Table) -> Table:
     """The same table, read-only."""
     for array in (table,) if isinstance(table, np.ndarray) else (table.data, table.indices, table.indptr):
@@ -169,7 +163,7 @@ def _check_fits(cells: int, what: str, advice: str) -> None:
         raise InvalidJointError(f"{what} may fill at most {LARGEST_TABLE:,} cells; found {cells:,}. {advice}")
 
 
-def _place(row: int, column: int) -> str:
+def _cell(row: int, column: int) -> str:
     return f"row {row}, column {column} (counting from 0)"
 
 
@@ -191,7 +185,7 @@ MISSING_RULES = ("error", "category", "drop")
 
 def checked_labels(given: Any, n: int, names: tuple[str, ...], role: str) -> Labels:
     """Distinct labels, one per row or column, 0, 1, 2, ... by default; if there are several names, tuples with one value per name."""
-    labels = tuple(range(n) if given is None else listed(given, role))
+    labels = tuple(range(n) if given is None else plain_values(given, role))
     if len(labels) != n:
         raise InvalidJointError(f"{role} must have one label each: expected {n}, found {len(labels)}.")
     first: dict[Hashable, int] = {}
@@ -210,7 +204,7 @@ def checked_labels(given: Any, n: int, names: tuple[str, ...], role: str) -> Lab
 def checked_names(given: Any, role: str) -> tuple[str, ...]:
     """The names of one or more columns."""
     one = isinstance(given, str) or not isinstance(given, Iterable)
-    names: tuple[Any, ...] = (given,) if one else tuple(listed(given, role))
+    names: tuple[Any, ...] = (given,) if one else tuple(plain_values(given, role))
     if not names or not all(isinstance(name, str) for name in names):
         raise InvalidJointError(
             f"{role} must name one or more columns, by text; found {given!r}. Rename them if need be."
@@ -233,7 +227,7 @@ def table_labels(table: Any, x_labels: Any, y_labels: Any, x_names: Any, y_names
     return x_labels, y_labels, x_names, y_names
 
 
-def listed(values: Any, role: str) -> list[Hashable]:
+def plain_values(values: Any, role: str) -> list[Hashable]:
     """Plain Python values of a 1-D sequence, all of them hashable and none missing."""
     if isinstance(values, str | bytes | Set | Mapping) or not isinstance(values, Iterable):
         raise InvalidJointError(f"{role} must be a sequence, in order; found {reprlib.repr(values)}. Pass a list.")
@@ -293,19 +287,19 @@ def own_labels(given: Any) -> Labels | None:
 
 
 def aligned(given: Labels, wanted: Labels, what: str) -> list[int]:
-    """For each label wanted, its place among those given; an error unless they are the same labels, each once."""
-    place: dict[Hashable, int] = {}
+    """For each label wanted, which it is of those given; an error unless they are the same labels, each once."""
+    rows: dict[Hashable, int] = {}
     for at, label in enumerate(given):
-        if place.setdefault(label, at) != at:
-            raise InvalidJointError(f"each x must be there once; found {label!r} twice, at {place[label]} and at {at}.")
+        if rows.setdefault(label, at) != at:
+            raise InvalidJointError(f"each x must be there once; found {label!r} twice, at {rows[label]} and at {at}.")
     there = set(wanted)
-    unknown = [label for label in place if label not in there]
-    missing = [label for label in wanted if label not in place]
+    unknown = [label for label in rows if label not in there]
+    missing = [label for label in wanted if label not in rows]
     if unknown or missing:
         said = [f"{what} has no x {_some(unknown)}"] if unknown else []
         said += [f"nothing is said of x = {_some(missing)}"] if missing else []
         raise InvalidJointError(f"the labels of x must be those of {what}; {', and '.join(said)}.")
-    return [place[label] for label in wanted]
+    return [rows[label] for label in wanted]
 
 
 def _some(labels: list[Hashable]) -> str:
@@ -321,7 +315,7 @@ def sample_cells(x: Any, y: Any) -> Cells:
             "x and y are series whose rows have different labels, or the same ones in another order: take both from one frame, or say "
             "x.to_numpy() and y.to_numpy() if they are meant in this order."
         )
-    xs, ys = listed(x, "x"), listed(y, "y")
+    xs, ys = plain_values(x, "x"), plain_values(y, "y")
     if len(xs) != len(ys) or not xs:
         raise InvalidJointError(
             f"x and y must have one value per sample, and at least one sample; found {len(xs)} values of x and {len(ys)} of y. "

@@ -100,7 +100,7 @@ class TaskJoint(Immutable):
         made = []
         for target in joint.roles():
             labels: tuple[Any, ...] = joint.y_labels
-            values = [labels[place][1] for place in target.columns]
+            values = [labels[column][1] for column in target.columns]
             table = joint.p_xy[:, target.columns] / target.weight
             names = target.name.split(" ", 1)[1].split(", ")
             fits = len(names) > 1 and all(isinstance(one, tuple) and len(one) == len(names) for one in values)
@@ -149,7 +149,6 @@ class TaskJoint(Immutable):
 
 
 def _check_apart(x: tuple[str, ...], keep: tuple[str, ...], hide: tuple[str, ...]) -> None:
-    """What is hidden is neither kept nor part of x."""
     for name in hide:
         if name in keep:
             raise InvalidJointError(f"a column is to be kept or to be hidden; found {name!r} in both.")

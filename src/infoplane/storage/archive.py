@@ -12,7 +12,6 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,16 +48,13 @@ MEMBERS = {
 }
 """Everything that a file may hold."""
 
-UNREADABLE = (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError, MemoryError)
-"""What reading a file that was not made by `save` may end in."""
-
 FORMAT = 1
 """Of what a file holds; others are refused."""
 
 
 def save(frontier: Frontier, path: str | os.PathLike[str]) -> None:
     """Write a frontier; see `Frontier.save`."""
-    with whole_file(Path(path)) as file:
+    with whole_file(path_of("the file of a frontier", path)) as file:
         np.savez_compressed(file, **_to_arrays(frontier))
 
 
@@ -69,7 +65,7 @@ def load(path: str | os.PathLike[str]) -> Frontier:
         return _from_arrays(read_npz(where, MEMBERS))
     except FileNotFoundError:
         raise
-    except UNREADABLE as error:
+    except Exception as error:  # of any kind: nothing in the file is trusted
         said = str(error) or type(error).__name__
         raise InvalidOptionError(
             f"{shown(where)} is not a frontier that infoplane saved: {said.rstrip('.')}."
@@ -90,7 +86,7 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
     traces = [run.trace for run in runs]
     # The runs of a parameter share their bound, and so what it follows from.
     multipliers = {run.multipliers.tobytes(): run.multipliers for run in runs if run.multipliers is not None}
-    places = {key: place for place, key in enumerate(multipliers)}
+    rows = {key: row for row, key in enumerate(multipliers)}
     return {
         "meta": np.array(json.dumps(meta)),
         **joint_arrays(joint),
@@ -106,7 +102,7 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
         "traces": np.concatenate([np.empty((0, 7)), *(_numbered(trace) for trace in traces if trace is not None)]),
         "multipliers": np.array(list(multipliers.values())).reshape(-1, joint.shape[0]),
         "multiplier_rows": np.array(
-            [-1 if run.multipliers is None else places[run.multipliers.tobytes()] for run in runs], dtype=np.int64
+            [-1 if run.multipliers is None else rows[run.multipliers.tobytes()] for run in runs], dtype=np.int64
         ),
     }
 
@@ -123,14 +119,13 @@ def _trace(rows: Any) -> Trace | None:
 
 def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     meta = json.loads(str(arrays["meta"]))
-    # True and 1.0 are equal to 1.
-    known = type(meta["format"]) is int and meta["format"] == FORMAT
+    known = type(meta["format"]) is int and meta["format"] == FORMAT  # True and 1.0 are equal to 1
     need(known, f"its format is {meta['format']!r}, and this version of infoplane reads {FORMAT}")
     missing = MEMBERS.keys() - arrays.keys() - COUNTS
     need(not missing, f"it has no {min(missing, default='')}")
     joint = joint_from(meta, arrays)
     _check_runs(meta, arrays, joint)
-    counts, kept, multipliers, places = (arrays[one] for one in ("counts", "kept", "multipliers", "multiplier_rows"))
+    counts, kept, multipliers, rows = (arrays[one] for one in ("counts", "kept", "multipliers", "multiplier_rows"))
     encoders, traces = (
         np.split(arrays[name], np.cumsum(sizes)[:-1]) if len(counts) else []
         for name, sizes in (("encoders", np.where(kept, counts[:, 3], 0)), ("traces", arrays["trace_lengths"]))
@@ -149,7 +144,7 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
             "residuals": Residuals(*(float(r) for r in numbers[2:5])),
             "died": int(counts[index, 2]),
             "lower_bound": meta["lower_bounds"][index],
-            "multipliers": multipliers[places[index]] if places[index] >= 0 else None,
+            "multipliers": multipliers[rows[index]] if rows[index] >= 0 else None,
             "trace": _trace(traces[index]),
             "cluster_cap": meta["cluster_caps"][index],
         }
@@ -216,8 +211,8 @@ def _check_claims(runs: Sequence[Solution], tol: float) -> None:
         problem, status = run.problem, run.status
         said = f"it calls rho = {problem.rho} a {problem.family} with parameter {problem.parameter}"
         need(problem.record.has(problem), said)
-        false = status is Status.CERTIFIED and proven(run.gap, tol, run.residuals, status) is not status
-        need(not false, f"it calls a run certified that has a gap of {run.gap} nats")
+        true = status is not Status.CERTIFIED or proven(run.gap, tol, run.residuals, status) is status
+        need(true, f"it calls a run certified that has a gap of {run.gap} nats")
 
 
 RELEASE_FORMAT = 1
@@ -226,8 +221,8 @@ RELEASE_FORMAT = 1
 
 def save_release(release: Release, path: str | os.PathLike[str]) -> None:
     """Write a release; see `Release.save`."""
-    joint = release.joint
-    table = joint if release.task is None else release.task.joint
+    joint, task, secrets = release.joint, release.task, set(release.secrets)
+    table = joint if task is None else task.joint
     arrays = {name: array for name, array in joint_arrays(table).items() if name.startswith("p_")}
     caps = {
         "max_leakage": release.max_leakage,
@@ -235,13 +230,13 @@ def save_release(release: Release, path: str | os.PathLike[str]) -> None:
         "two_sided": release.two_sided,
         "min_group": release.min_group,
         "records": joint.records,
-        "capped": [label in set(release.secrets) for label in joint.y_labels],
+        "capped": [label in secrets for label in joint.y_labels],
     }
     meta = {
         "format": RELEASE_FORMAT,
         "kind": "release",
         "shape": list(table.shape),
-        "kept": None if release.task is None else release.task.keep.shape[1],
+        "kept": None if task is None else task.keep.shape[1],
         "caps": caps,
         "certified": release.certified,
     }

@@ -158,7 +158,6 @@ def read_row(path: Path, table: str, key: Sequence[Any]) -> Any:
 
 
 def _looked(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """What ``look`` finds."""
     while True:
         _check_header(path)
         before = _stamp(path)
@@ -166,7 +165,7 @@ def _looked(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
         resting = not before[-1]
         try:
             with (
-                damage_said(path),
+                damage_refused(path),
                 closing(connect(path, "mode=ro&immutable=1" if resting else "mode=ro")) as connection,
             ):
                 connection.execute("BEGIN")
@@ -183,7 +182,7 @@ def _looked(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
 
 
 @contextmanager
-def damage_said(path: Path) -> Iterator[None]:
+def damage_refused(path: Path) -> Iterator[None]:
     """What SQLite refuses, and contents that make no sense, are a damaged store."""
     try:
         yield

@@ -12,11 +12,8 @@ import glob
 import math
 import os
 import stat
-import struct
 import tempfile
-import tokenize
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -151,16 +148,8 @@ def check_regular(path: str | os.PathLike[str]) -> None:
 MOST_BYTES = 2**33
 """Of all arrays of a file together, unpacked: a file of 8 MB cannot be packed from more."""
 
-
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How NumPy packs; the others fail in ways of their own."""
-
-
-DAMAGE = (
-    *(OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, LookupError, MemoryError),
-    *(TypeError, SyntaxError, tokenize.TokenError, OverflowError, struct.error),
-)
-"""What zipfile, zlib and NumPy raise for damaged files, beside ValueError; of a shape that no file can fill MemoryError."""
 
 
 class Expected(NamedTuple):
@@ -226,10 +215,12 @@ def _here(array: Any) -> Any:
 
 @contextmanager
 def damage_said() -> Iterator[None]:
-    """Whatever zip, zlib and NumPy raise for damaged files, as a ValueError."""
+    """Whatever zip, zlib and NumPy raise for damaged files, a dozen kinds of errors, as a ValueError."""
     try:
         yield
-    except DAMAGE as error:
+    except ValueError:
+        raise
+    except Exception as error:
         raise ValueError(f"it is damaged, or no file of arrays: {error}") from error
 
 
@@ -237,7 +228,7 @@ def damage_said() -> Iterator[None]:
 
 
 def problem_of(rho: Sequence[float], family: str, parameter: float | None) -> MarkovLagrangian:
-    """A problem again from what files and stores keep of it: three coefficients, the name of its family, and its parameter."""
+    """A problem from what files and stores keep of it: three coefficients, the name of its family, and its parameter."""
     one, two, three = (float(value) for value in rho)
     if family in TASKS:
         return TaskLagrangian(-one + 0.0, two, -three, family, parameter)
@@ -258,23 +249,22 @@ def joint_meta(joint: Joint) -> dict[str, Any]:
         "y_labels": _label(joint.y_labels),
         "x_names": list(joint.x_names),
         "y_names": list(joint.y_names),
-        **({} if made is None else {"denoising": {**to_json(vars(made)), "curve": [list(one) for one in made.curve]}}),
+        **({} if made is None else {"denoising": to_json(vars(made), nonfinite=float)}),
     }
 
 
 def joint_arrays(joint: Joint) -> dict[str, Any]:
     """The cells of a joint that hold mass; and, if it was made of records, those in which any fell."""
-    tables = {"p": joint.p_xy} if joint.counts is None else {"p": joint.p_xy, "n": joint.counts}
     arrays: dict[str, Any] = {}
-    for name, table in tables.items():
+    for name, table in (("p", joint.p_xy), *([] if joint.counts is None else [("n", joint.counts)])):
         cells = scipy.sparse.coo_array(table)
-        places = {f"{name}_row": cells.row.astype(np.int64), f"{name}_column": cells.col.astype(np.int64)}
-        arrays |= {**places, f"{name}_value": cells.data}
+        arrays[f"{name}_row"], arrays[f"{name}_column"] = cells.row.astype(np.int64), cells.col.astype(np.int64)
+        arrays[f"{name}_value"] = cells.data
     return arrays
 
 
 def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
-    """The joint again, to the bit; ValueError or InvalidJointError if it is none."""
+    """The joint, to the bit; ValueError or InvalidJointError if it is none."""
     shape = tuple(meta["shape"])
     if [len(meta["x_labels"]["tuple"]), len(meta["y_labels"]["tuple"])] != list(shape):
         raise ValueError(f"its joint has shape {shape}, and other numbers of labels")

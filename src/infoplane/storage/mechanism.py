@@ -78,21 +78,21 @@ def _letters_record(part: CategoryLetters | IntervalLetters) -> dict[str, Any]:
 
 def read_mechanism(path: str | os.PathLike[str]) -> Mechanism:
     """Read a mechanism; an `InvalidMechanismError` says where the file is no such thing."""
-    place = path_of("a mechanism", path)
+    where = path_of("a mechanism", path)
     try:
-        check_regular(place)
-        with place.open("rb") as file:
+        check_regular(where)
+        with where.open("rb") as file:
             text = file.read(LARGEST + 1)
         record = None if len(text) > LARGEST else json.loads(text.decode("utf-8"), parse_constant=_no_number)
     except OSError as error:
-        raise InvalidMechanismError(f"{place} cannot be read: {error.strerror or error}.") from error
+        raise InvalidMechanismError(f"{where} cannot be read: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
         raise InvalidMechanismError(
-            f"{place} is no JSON file that could be read: {shortened(str(error), 100)}."
+            f"{where} is no JSON file that could be read: {shortened(str(error), 100)}."
         ) from error
     if len(text) > LARGEST:
-        raise InvalidMechanismError(f"{place}: a mechanism has at most {LARGEST:,} bytes; found more.")
-    return _mechanism(_Node(str(place), "", record))
+        raise InvalidMechanismError(f"{where}: a mechanism has at most {LARGEST:,} bytes; found more.")
+    return _mechanism(_Node(str(where), "", record))
 
 
 def _no_number(word: str) -> NoReturn:

@@ -40,7 +40,7 @@ from .database import (
     ROW,
     Rows,
     contents,
-    damage_said,
+    damage_refused,
     insert,
     is_being_written,
     open_for_writing,
@@ -107,9 +107,9 @@ class Store:
         with ExitStack() as stack:
             begun_with = _first_rows(self.manifest, self.support.joint)
             self.connection = stack.enter_context(open_for_writing(self.path, begun_with))
-            with damage_said(self.path):
+            with damage_refused(self.path):
                 found = contents(self.connection, ("manifest", "parameters", "runs", "sessions", "chunks"))
-                _refuse_difference(self.path, manifest_of(found), self.manifest)
+                _refuse_difference(self.path, _manifest(found), self.manifest)
                 self.values = [row.value for row in found["parameters"]]
                 self.records = _records(found)
                 self.session, self.chunk = (
@@ -122,14 +122,13 @@ class Store:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         # The runs are safe by now: a disk that is full shall not hide what ended the sweep.
         with self._open, suppress(sqlite3.Error), transaction(self.connection):
             self._say("sessions", self.session, self.began, time.time(), self.outcome)
 
     def _say(self, table: str, *row: Any) -> None:
-        """A session, or a chunk, as it is now."""
         insert(self.connection, table, [row], instead=True)
 
     # -- what a sweep writes -------------------------------------------------------------------------------------------
@@ -155,7 +154,7 @@ class Store:
             "parameters",
             [(index, value, problem.family, problem.parameter, *problem.rho) for index, value, problem in new],
         )
-        self.values = known if len(known) > len(now) else now
+        self.values = max(known, now, key=len)
 
     def record(self, number: int, records: Sequence[RunRecord], kept: set[Key]) -> None:
         """The runs of a chunk; once this returns, they survive whatever comes.
@@ -173,8 +172,8 @@ class Store:
                     command = f"DELETE FROM {table} WHERE place = ? AND solver = ? AND start = ?"
                     self.connection.executemany(command, beaten)
             best = [(one.key, one.run) for one in records if one.key in kept]
-            lift = self.support.lift
-            insert(self.connection, "encoders", [(*key, _bytes(lift(run.encoder))) for key, run in best])
+            encoders = [(*key, _bytes(self.support.lift(run.encoder))) for key, run in best]
+            insert(self.connection, "encoders", encoders)
             # A trace is kept column by column, compressed.
             columns = [(key, run.trace.columns().T) for key, run in best if run.trace is not None]
             traces = [(*key, one.shape[1], zlib.compress(_bytes(one))) for key, one in columns]
@@ -187,7 +186,7 @@ class Store:
     def frontier(self, complete: bool) -> Frontier:
         """All runs on the disk of the parameters that are finished; their encoders and traces are read when they are asked for."""
         self.outcome = "complete" if complete else "interrupted"
-        with damage_said(self.path):
+        with damage_refused(self.path):
             return frontier_of(contents(self.connection, OF_FRONTIER, KEPT), self.path, self.support.joint, complete)
 
 
@@ -208,22 +207,18 @@ def _bytes(array: Array) -> bytes:
 
 
 def _records(found: Rows) -> list[RunRecord]:
-    """The numbers by which the runs of a store are compared and counted."""
     unknown = Residuals(math.nan, math.nan, math.nan)
-
-    def record(row: Any) -> RunRecord:
-        run = Run(NOTHING, Status[row.status], 0, unknown, lower_bound=row.lower_bound)
-        return RunRecord(row.place, row.solver, row.start, row.loss, row.ixz, row.iyz, run)
-
-    return [record(row) for row in found["runs"]]
+    runs = [Run(NOTHING, Status[row.status], 0, unknown, lower_bound=row.lower_bound) for row in found["runs"]]
+    return [
+        RunRecord(row.place, row.solver, row.start, row.loss, row.ixz, row.iyz, run)
+        for row, run in zip(found["runs"], runs, strict=True)
+    ]
 
 
 def _first_rows(manifest: Mapping[str, Any], joint: Joint) -> dict[str, list[tuple[Any, ...]]]:
-    """What a new store begins with."""
-    everything = {**manifest, "joint": joint_meta(joint)}
     arrays = {name: array.astype(array.dtype.newbyteorder("<")) for name, array in joint_arrays(joint).items()}
     return {
-        "manifest": [(key, json.dumps(value)) for key, value in everything.items()],
+        "manifest": [(key, json.dumps(value)) for key, value in {**manifest, "joint": joint_meta(joint)}.items()],
         "arrays": [(name, array.dtype.str, array.tobytes()) for name, array in arrays.items()],
     }
 
@@ -233,7 +228,6 @@ DERIVED = ("rho", "shape", "runs_a_place", "joint")
 
 
 def _refuse_difference(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
-    """A StoreError that names what differs, if the store was made by another call."""
     keys = [
         key for key in dict.fromkeys((*ours, *theirs)) if key not in KEPT_BESIDE and theirs.get(key) != ours.get(key)
     ]
@@ -287,16 +281,16 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
     """
     where = path_of("store", path)
     rows = read(where, ("arrays", "chunks", "sessions", *OF_FRONTIER), KEPT)
-    with damage_said(where):
-        return frontier_of(rows, where, joint_of(rows), _is_complete(rows))
+    with damage_refused(where):
+        return frontier_of(rows, where, _joint(rows), _is_complete(rows))
 
 
 def read_manifest(path: str | os.PathLike[str]) -> tuple[Manifest, Joint]:
     """What a store was begun with, and its joint; an error if there is no such file."""
     where = path_of("store", path)
     rows = read(where, ("manifest", "arrays"))
-    with damage_said(where):
-        return manifest_of(rows), joint_of(rows)
+    with damage_refused(where):
+        return _manifest(rows), _joint(rows)
 
 
 @dataclass(frozen=True)
@@ -335,12 +329,12 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
     """How far a sweep has come, while it runs or after."""
     where = path_of("store", path)
     rows = read(where, ("manifest", "parameters", "sessions", "chunks", "runs"))
-    with damage_said(where):
+    with damage_refused(where):
         return _status(rows, is_being_written(where))
 
 
 def _status(rows: Rows, running: bool) -> StoreStatus:
-    manifest = manifest_of(rows)
+    manifest = _manifest(rows)
     del manifest["joint"]
     runs_per_parameter = manifest["runs_a_place"]
     total = manifest["points"] or len(manifest["grid"])
@@ -374,20 +368,19 @@ def _status(rows: Rows, running: bool) -> StoreStatus:
 # -- what was run ------------------------------------------------------------------------------------------------------
 
 
-def manifest_of(rows: Rows) -> Manifest:
-    """What was run, by key."""
+def _manifest(rows: Rows) -> Manifest:
     return {key: json.loads(value) for key, value in rows["manifest"]}
 
 
-def readable(manifest: Mapping[str, Any], values: Sequence[float]) -> Manifest:
+def readable(manifest: Mapping[str, Any], values: list[float]) -> Manifest:
     """A manifest as people read it, with all parameters, those that refinement added too, and without what follows from the rest."""
     hidden = ("rho", "runs_a_place", *KEPT_BESIDE)
-    return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": list(values)}
+    return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": values}
 
 
-def joint_of(rows: Rows) -> Joint:
+def _joint(rows: Rows) -> Joint:
     """The joint, whose digest is looked at."""
-    manifest, dtypes = manifest_of(rows), ("<i8", "<f8")
+    manifest, dtypes = _manifest(rows), ("<i8", "<f8")
     arrays = {name: np.frombuffer(data, dtypes[dtypes.index(dtype)]) for name, dtype, data in rows["arrays"]}
     joint = joint_from(manifest["joint"], arrays)
     if joint.fingerprint != manifest["joint_sha256"]:
@@ -396,7 +389,6 @@ def joint_of(rows: Rows) -> Joint:
 
 
 def _is_complete(rows: Rows) -> bool:
-    """Whether some call has ended the sweep."""
     return any(row.outcome == "complete" for row in rows["sessions"])
 
 
@@ -407,39 +399,44 @@ OF_FRONTIER, KEPT = ("manifest", "parameters", "runs", "multipliers"), ("encoder
 
 
 def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontier:
-    """All runs of the parameters that are finished; where bounds were asked for, each run has its parameter's."""
-    manifest = manifest_of(rows)
-    gap, caps = manifest["certify_nats"], manifest["cluster_caps"]
-    values = {row.place: row.value for row in rows["parameters"]}
-    problems = {row.place: problem_of(row[4:], row.family, row.parameter) for row in rows["parameters"]}
-    runs_at = Counter(row.place for row in rows["runs"])
-    done = [place for place in values if runs_at[place] == manifest["runs_a_place"]]
-    if manifest["points"] is not None:
-        done.sort(key=lambda place: (values[place], place))
+    """The frontier of a store's rows; its runs read their encoders and traces when they are asked for them."""
+    manifest = _manifest(rows)
+    parameters = {row.place: row for row in rows["parameters"]}
+    problems = {index: problem_of(row[4:], row.family, row.parameter) for index, row in parameters.items()}
     multipliers = {row[:3]: _multipliers(row.data, joint.shape[0]) for row in rows["multipliers"]}
     encoders, traces = (set(rows[table]) for table in KEPT)
-    found: dict[int, list[Solution]] = {place: [] for place in done}
+    as_stored = ("loss", "ixz", "iyz", "clusters", "start", "iterations", "seconds", "died")
+    found: dict[int, list[Solution]] = {index: [] for index in parameters}
     for row in rows["runs"]:
-        if row.place in found:
-            key, residuals = row[:3], (row.primal, row.dual, row.stationarity)
-            as_stored = ("loss", "ixz", "iyz", "clusters", "start", "iterations", "seconds", "died")
-            run = LazySolution.of(
-                partial(_encoder, path, joint, key) if key in encoders else None,
-                partial(_trace, path, key) if key in traces else None,
-                joint=joint,
-                problem=problems[row.place],
-                parameter=values[row.place],
-                status=Status[row.status],
-                solver=row.found_by,
-                residuals=Residuals(*(math.nan if one is None else one for one in residuals)),
-                lower_bound=beneath(row.lower_bound, row.loss),
-                multipliers=multipliers.get(key),
-                cluster_cap=caps[row.solver],
-                **{name: getattr(row, name) for name in as_stored},
-            )
-            found[row.place].append(run)
-    runs = [run for place in done for run in found[place]]
-    runs = runs if gap is None else best_bounded(runs, gap)
+        key, residuals = row[:3], (row.primal, row.dual, row.stationarity)
+        run = LazySolution.of(
+            partial(_encoder, path, joint, key) if key in encoders else None,
+            partial(_trace, path, key) if key in traces else None,
+            joint=joint,
+            problem=problems[row.place],
+            parameter=parameters[row.place].value,
+            status=Status[row.status],
+            solver=row.found_by,
+            residuals=Residuals(*(math.nan if one is None else one for one in residuals)),
+            lower_bound=beneath(row.lower_bound, row.loss),
+            multipliers=multipliers.get(key),
+            cluster_cap=manifest["cluster_caps"][row.solver],
+            **{name: getattr(row, name) for name in as_stored},
+        )
+        found[row.place].append(run)
+    return assembled(joint, manifest, {index: row.value for index, row in parameters.items()}, found, complete)
+
+
+def assembled(
+    joint: Joint, manifest: Manifest, values: Mapping[int, float], found: Mapping[int, list[Solution]], complete: bool
+) -> Frontier:
+    """All runs of the parameters that are finished, by index; where bounds were asked for, each run has its parameter's."""
+    done = [index for index in values if len(found.get(index, ())) == manifest["runs_a_place"]]
+    if manifest["points"] is not None:  # refinement may have inserted some
+        done.sort(key=lambda index: (values[index], index))
+    runs = [run for index in done for run in found[index]]
+    if manifest["certify_nats"] is not None:
+        runs = best_bounded(runs, manifest["certify_nats"])
     return Frontier(joint, runs, complete=complete, provenance=readable(manifest, list(values.values())))
 
 
@@ -454,7 +451,6 @@ def best_bounded(runs: Sequence[Solution], gap: float) -> list[Solution]:
 
 
 def _multipliers(data: bytes, letters: int) -> Array:
-    """What a bound follows from."""
     lam = np.frombuffer(data, dtype="<f8").astype(float)
     if lam.shape != (letters,) or not np.isfinite(lam).all():
         raise ValueError(f"multipliers for {lam.size} letters, or not finite, where the joint has {letters}")
@@ -465,7 +461,7 @@ def _encoder(path: Path, joint: Joint, key: Key) -> Array:
     row = read_row(path, "encoders", key)
     if row is None:
         raise StoreError(f"{path} no longer has this encoder: a better run was found meanwhile. Read the store again.")
-    with damage_said(path):
+    with damage_refused(path):
         return check_encoder(joint, np.frombuffer(row[-1], dtype="<f8").astype(float).reshape(-1, joint.shape[0]))
 
 
@@ -475,7 +471,7 @@ def _trace(path: Path, key: Key) -> Trace | None:
     if row is None:
         return None
     *_, length, data = row
-    with damage_said(path):
+    with damage_refused(path):
         # No more than a trace of this length can have: a few bytes may stand for very many.
         values = np.frombuffer(zlib.decompressobj().decompress(data, 8 * 7 * length + 1), dtype="<f8").astype(float)
         columns = values.size // length if length > 0 else 0
@@ -502,22 +498,20 @@ class LazySolution(Solution):
     ) -> LazySolution:
         """A run from its numbers, the other fields of `Solution`, and how to read its encoder and trace; None if they were not kept."""
         run = object.__new__(cls)
-        # The stored numbers take the place of those that Solution would compute from the encoder, once.
+        # Where Solution caches what it computes from the encoder.
         known = {"loss": loss, "_point": PlanePoint(ixz, iyz), "_clusters": clusters}
         run.__setstate__({**fields, **known, "_read_encoder": read_encoder, "_read_trace": read_trace})
         return run
 
-    def __getattr__(self, name: str) -> Any:
-        # Only what is not there comes here: the encoder of a run that was made by `of`, until it was read.
-        if name != "encoder" or "_clusters" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        if self.__dict__["_read_encoder"] is None:
+    @cached_property
+    def encoder(self) -> Array:
+        """p(z|x), read when it is asked for; an error if it was not kept."""
+        if not self.has_encoder:
             raise InvalidOptionError(
                 f"the encoder of start {self.start} at {self.parameter:g} was not kept: of a stored sweep only the best runs have one. "
                 "Frontier.best_rows() numbers them."
             )
-        self.__dict__["encoder"] = read_only(self.__dict__["_read_encoder"]())
-        return self.__dict__["encoder"]
+        return read_only(self.__dict__["_read_encoder"]())
 
     @cached_property
     def trace(self) -> Trace | None:

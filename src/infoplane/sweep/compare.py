@@ -67,8 +67,7 @@ def compare(
     -------
     pandas.DataFrame
         One row per parameter and solver: its best run, how many of its runs converged, what they cost (the loading of compiled code not
-        counted), how far its loss is above the
-        lowest of all solvers, and ``winner`` if that is at most 1e-9 nats.
+        counted), how far its loss is above the lowest of all solvers, and ``winner`` if that is at most 1e-9 nats.
 
     Examples
     --------

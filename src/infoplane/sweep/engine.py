@@ -1,8 +1,8 @@
 """Where chunks run, threads of this process, any `concurrent.futures.Executor`, or a Dask cluster; and where their runs are written down.
 
 A chunk takes about a second, so that handing it over costs little; towards the end chunks become smaller, so that all workers end
-together. Its size follows the time that units took so far, and changes no result: see `plan`. The `Ledger`
-keeps runs in memory, or in a store on disk.
+together. Its size follows the time that units took so far, and changes no result: see `plan`. The `Ledger` keeps runs in memory, or in a
+store on disk.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 import uuid
 import warnings
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -32,9 +32,9 @@ from ..errors import InfoplaneError, InvalidOptionError, NoWorkerWarning
 from ..frontier.frontier import Frontier
 from ..runtime.budget import LOOK, Budget, all_cores, cores
 from ..solution import Solution, finished
-from ..storage.store import Key, Manifest, RunRecord, Store, best_bounded, contending, readable
+from ..storage.store import Key, Manifest, RunRecord, Store, assembled, contending
 from ..version import __version__
-from .plan import BUDGETS, Chunk, ChunkResult, ParameterGrid, Plan, Problems, Unit, identity, run_chunk
+from .plan import BUDGETS, Chunk, ChunkResult, ParameterGrid, Plan, Unit, identity, run_chunk
 
 CHUNK_SECONDS = 1.0
 """Of work in one chunk, about: what a killed sweep may lose per worker, and far more than it costs to send and to write down."""
@@ -49,7 +49,7 @@ SMALLEST = 0.1
 """Share of a chunk's seconds below which none is cut, even at the end: smaller ones cost more to send than they spread the work."""
 
 WORKERLESS_SECONDS = 60.0
-"""Without any worker, until a sweep ends: about what a batch system that has room takes to start one."""
+"""Without any worker, until a sweep ends: about what a batch system with a free node takes to start one."""
 
 
 class EngineError(InfoplaneError, RuntimeError):
@@ -115,19 +115,15 @@ class Attendance:
 
 def completed(
     engine: Engine,
-    plan: Plan,
-    problems: Problems,
+    ledger: Ledger,
     units: Sequence[Unit],
     *,
     seconds: float = CHUNK_SECONDS,
-    begin: Callable[[Sequence[Unit]], int] = len,
-    lowest: Callable[[int, int], float] = lambda _solver, _index: math.inf,
     waiting: Callable[[], object] | None = None,
 ) -> Generator[tuple[int, ChunkResult]]:
-    """Run the units; yield the result of each chunk as it ends, with the number that ``begin`` gave it.
+    """Run the units; yield the result of each chunk as it ends, with the number that the ledger gave it when it began.
 
-    ``lowest`` says what loss a solver has reached at a parameter so far; workers record the traces of runs that reach it. ``waiting`` is
-    called every second in which no chunk ends.
+    ``waiting`` is called every second in which no chunk ends.
 
     Closing the iterator, as an exception or Ctrl-C in its caller does, ends the work: chunks that wait are cancelled, those under way
     in threads of this process are stopped.
@@ -140,10 +136,10 @@ def completed(
         while queue or running:
             workers = max(attendance.checked(engine.workers()), 1)
             while queue and len(running) < AHEAD * workers:
-                chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), problems, lowest)
-                number = begin(chunk.units)
+                chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), ledger)
+                number = ledger.begin(chunk.units)
                 with _losses(RuntimeError):
-                    running[engine.pool.submit(run_chunk, plan, chunk, budget_name)] = number, chunk
+                    running[engine.pool.submit(run_chunk, ledger.plan, chunk, budget_name)] = number, chunk
             ended, _ = wait(running, WAITING_SECONDS, return_when=FIRST_COMPLETED)
             if not ended and waiting is not None:
                 waiting()
@@ -151,7 +147,7 @@ def completed(
                 number, chunk = running.pop(future)
                 with _losses(BrokenExecutor, CancelledError):
                     result = future.result()
-                check_identity(getattr(result, "made_by", ""), "a worker")
+                check_identity(result.made_by, "a worker")
                 pace.learn(chunk, result.seconds)
                 yield number, result
     finally:
@@ -163,15 +159,15 @@ def completed(
         del BUDGETS[budget_name]
 
 
-def _cut(queue: deque[Unit], size: int, problems: Problems, lowest: Callable[[int, int], float]) -> Chunk:
+def _cut(queue: deque[Unit], size: int, ledger: Ledger) -> Chunk:
     """The next units of one solver, at most ``size``."""
     units = [queue.popleft()]
     while queue and len(units) < size and queue[0].solver == units[0].solver:
         units.append(queue.popleft())
     indices = dict.fromkeys(index for unit in units for index in unit.indices)
     solver = units[0].solver
-    known = {(solver, index): loss for index in indices if (loss := lowest(solver, index)) < math.inf}
-    return Chunk(tuple(units), {index: problems[index] for index in indices}, known)
+    known = {(solver, index): loss for index in indices if (loss := ledger.lowest(solver, index)) < math.inf}
+    return Chunk(tuple(units), {index: ledger.grid.problems[index] for index in indices}, known)
 
 
 @contextmanager
@@ -277,11 +273,6 @@ def _ignore_signals() -> None:
 # -- what is known of a sweep -------------------------------------------------------------------------------------------
 
 
-def finished_indices(plan: Plan, grid: ParameterGrid, runs_at: Mapping[int, int]) -> list[int]:
-    """The parameters that have all their runs, by the number of runs that each has; in the order of rows."""
-    return [index for index in grid.order if runs_at.get(index, 0) == plan.runs_per_parameter]
-
-
 def manifest_of(plan: Plan, grid: ParameterGrid) -> Manifest:
     """What is run, as JSON values: what two calls must share to be calls of the same sweep; and how clusters were asked for."""
     return {
@@ -373,10 +364,7 @@ class Ledger:
         """All runs of the parameters that are finished; where bounds were asked for, each run has its parameter's."""
         if self.store is not None:  # by the disk: Ctrl-C may have undone a chunk that was counted
             return self.store.frontier(complete)
-        # By the runs that are there: Ctrl-C may have come between the count of a run and its place among them.
-        there = {index: len(runs) for index, runs in self._solutions.items()}
-        done = [self._solutions[index] for index in finished_indices(self.plan, self.grid, there)]
-        runs = [runs[key] for runs in done for key in sorted(runs)]
-        runs = runs if self.plan.gap is None else best_bounded(runs, self.plan.gap)
-        provenance = readable(manifest_of(self.plan, self.grid), self.grid.values)
-        return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance)
+        # By the runs that are there: Ctrl-C may have come after a run was counted, and before it was kept.
+        found = {index: [runs[key] for key in sorted(runs)] for index, runs in self._solutions.items()}
+        values = dict(enumerate(self.grid.values))
+        return assembled(self.plan.joint, manifest_of(self.plan, self.grid), values, found, complete)

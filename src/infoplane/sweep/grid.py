@@ -52,16 +52,16 @@ def inserted(parameters: Array, plane: Array, points: int) -> list[float]:
 
     ``parameters`` ascend; ``plane`` (n, 2) has the best run of each.
     """
-    room = points - len(parameters)
-    if room <= 0 or not parameters[-1] > parameters[0]:
+    missing = points - len(parameters)
+    if missing <= 0 or not parameters[-1] > parameters[0]:
         return []
     span = np.ptp(plane, axis=0)
     chords = np.linalg.norm(np.diff(plane / np.where(span > 0.0, span, 1.0), axis=0), axis=1)
-    place = np.log(parameters) if parameters[0] > 0.0 else parameters
-    gaps = np.diff(place)
-    finest = FINEST * (place[-1] - place[0]) / (points - 1)
+    scale = np.log(parameters) if parameters[0] > 0.0 else parameters
+    gaps = np.diff(scale)
+    finest = FINEST * (scale[-1] - scale[0]) / (points - 1)
     pieces = np.ones(len(chords))
-    for _ in range(min(room, max(len(parameters) // 2, 1))):
+    for _ in range(min(missing, max(len(parameters) // 2, 1))):
         left = np.where(gaps / (pieces + 1) >= finest, chords / pieces, 0.0)
         longest = int(left.argmax())
         if left[longest] == 0.0:
@@ -80,8 +80,8 @@ def enclosing(parameters: Array, plane: Array, lines: Sequence[Line], points: in
 
     ``parameters`` ascend and are positive; ``plane`` (n, 2) has I(X;Z) and v of the best run of each, ``lines`` what was proven there.
     """
-    room = points - len(parameters)
-    if room <= 0 or not parameters[-1] > parameters[0]:
+    missing = points - len(parameters)
+    if missing <= 0 or not parameters[-1] > parameters[0]:
         return []
     finest = FINEST * math.log(parameters[-1] / parameters[0]) / (points - 1)
     heights: list[tuple[float, float]] = []
@@ -89,7 +89,7 @@ def enclosing(parameters: Array, plane: Array, lines: Sequence[Line], points: in
         low, high = parameters[at : at + 2]
         if math.log(high / low) >= 2.0 * finest:
             heights.append(_corner(low, high, plane[at], plane[at + 1], lines[at], lines[at + 1]))
-    highest = sorted(heights, reverse=True)[: min(room, max(len(parameters) // 2, 1))]
+    highest = sorted(heights, reverse=True)[: min(missing, max(len(parameters) // 2, 1))]
     return sorted(parameter for height, parameter in highest if height > tol)
 
 
@@ -98,8 +98,8 @@ def _corner(low: float, high: float, one: Array, other: Array, first: Line, seco
     steps = other - one
     chord = float(steps[1] / steps[0]) if steps[0] != 0.0 else math.nan
     meet = (second.height - first.height) / (first.slope - second.slope)
-    ends = sorted([float(one[0]), float(other[0])])
-    meet = min(max(meet, ends[0]), ends[1])
+    left, right = sorted([float(one[0]), float(other[0])])
+    meet = min(max(meet, left), right)
     height = min(line.slope * meet + line.height for line in (first, second)) - (
         float(one[1]) + (chord * (meet - float(one[0])) if steps[0] != 0.0 else max(float(steps[1]), 0.0))
     )
@@ -111,7 +111,7 @@ def _corner(low: float, high: float, one: Array, other: Array, first: Line, seco
 
 
 KEPT = 0.99
-"""Share of I(X;Y) that the range spans: what is left of the curve beyond it cannot be seen in a picture."""
+"""Share of I(X;Y) that the range spans: beyond it a picture shows nothing of the curve."""
 
 SCANNED = 14
 """Brief runs between the safe ends: neighbours on the grid then differ by a factor of 2 where the ends are a factor of 10,000 apart."""
@@ -147,7 +147,7 @@ def natural_range(joint: Joint, family: ProblemFamily, callback: Callback | None
 
 
 def default_grid(joint: Joint, family: ProblemFamily, points: int, callback: Callback | None = None) -> Array:
-    """A quarter of ``points`` parameters, at least three, spaced geometrically over the natural range; refinement places the others."""
+    """A quarter of ``points`` parameters, at least three, spaced geometrically over the natural range; refinement adds the others."""
     return np.geomspace(*natural_range(joint, family, callback), min(points, max(3, points // 4)))
 
 
@@ -163,7 +163,7 @@ def _kept(support: Support, problems: Sequence[MarkovLagrangian], callback: Call
         default_init(problems[0]),
         first_only=annealing.deterministic and on_a_path,
     )
-    # A tolerance of 1e-4 and 200 iterations are enough to place a point on the plane to a percent.
+    # A tolerance of 1e-4 and 200 iterations are enough to know a point of the plane to a percent.
     budget = Budget(iterations=200, watch=None if callback is None else Watch(callback, together))
     job = Job(support, problems[0], W, 1e-4, budget=budget)
 

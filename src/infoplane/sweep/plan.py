@@ -94,11 +94,10 @@ class Plan:
         init = self.options.init
         return init == "identity" if init is None or isinstance(init, str) else True
 
-    def job(self, problem: MarkovLagrangian, starts: Array, record: bool = False, budget: Budget | None = None) -> Job:
+    def job(self, problem: MarkovLagrangian, starts: Array, record: bool, budget: Budget) -> Job:
         """What a solver of this sweep is asked for at one of its parameters."""
-        options = self.options
-        allowed = (budget or Budget()).part(iterations=options.max_iter)
-        return Job(self.support, problem, starts, options.tol, self.cap, record, allowed)
+        allowed = budget.part(iterations=self.options.max_iter)
+        return Job(self.support, problem, starts, self.options.tol, self.cap, record, allowed)
 
     def encoders(self, index: int, first: int = 0, count: int | None = None) -> Array:
         """Where so many starts of a parameter begin, counted from ``first``: (count, |Z|, |X|) on the letters of positive mass."""
@@ -184,12 +183,6 @@ class ParameterGrid:
         """How many parameters there will be."""
         return len(self.values) if self.points is None else self.points
 
-    @property
-    def order(self) -> list[int]:
-        """Indices as a frontier has them: as given, or ascending if refinement may have added some."""
-        indices = list(range(len(self.values)))
-        return indices if self.points is None else sorted(indices, key=lambda index: (self.values[index], index))
-
     def refined(self, best: Callable[[int], RunRecord], bounds: Mapping[int, float], gap: float | None) -> list[int]:
         """The indices of the next round, now that all others have a ``best`` run; none if there is nothing left to insert.
 
@@ -198,14 +191,11 @@ class ParameterGrid:
         """
         if self.points is None:
             return []
-        order = self.order
+        order = sorted(self.problems, key=self.values.__getitem__)
         plane = np.array([(run.ixz, run.iyz) for run in map(best, order)])
         parameters = np.array([self.values[index] for index in order])
-        if (
-            gap is None
-            or parameters[0] <= 0.0
-            or any(index not in bounds or not has_plane(self.problems[index]) for index in order)
-        ):
+        proven = all(index in bounds and has_plane(self.problems[index]) for index in order)
+        if gap is None or parameters[0] <= 0.0 or not proven:
             return self.add(inserted(parameters, plane, self.points))
         lines = [supporting_line(self.problems[index], bounds[index]) for index in order]
         if lines[0].slope < 0.0:  # a funnel, whose lines bound -I(Y;Z)
@@ -271,10 +261,9 @@ def run_chunk(plan: Plan, chunk: Chunk, budget_name: str) -> ChunkResult:
         for batch in _batches(chunk.units):
             solver = plan.solvers[batch[0].solver]
             if isinstance(solver, PathSolver):
-                records += _follow(solver, plan, chunk.problems, batch[0], budget)
+                records += _follow(solver, plan, chunk, batch[0], budget)
             else:
-                lowest = chunk.lowest.get((batch[0].solver, batch[0].indices[0]), math.inf)
-                records += _run_batch(solver, plan, chunk.problems, batch, lowest, budget)
+                records += _run_batch(solver, plan, chunk, batch, budget)
     return ChunkResult(tuple(records), time.perf_counter() - began, identity())
 
 
@@ -284,37 +273,29 @@ def _batches(units: Sequence[Unit]) -> list[list[Unit]]:
     return [[unit for _, unit in group] for _, group in numbered]
 
 
-def _run_batch(
-    solver: Solver, plan: Plan, problems: Problems, units: list[Unit], lowest: float, budget: Budget
-) -> list[RunRecord]:
-    """All runs of the batch; the batch's time is shared out in proportion to iterations.
-
-    ``lowest`` is the lowest loss that this solver is known to have reached at the parameter; only runs that reach it get a trace.
-    """
-    index, count = units[0].indices[0], len(units)
-    at_once = plan.runs_of[units[0].solver] == 1
+def _run_batch(solver: Solver, plan: Plan, chunk: Chunk, units: list[Unit], budget: Budget) -> list[RunRecord]:
+    """All runs of the batch; the batch's time is shared out in proportion to iterations."""
+    number, first, (index,) = units[0]
+    at_once = plan.runs_of[number] == 1
     began = own_clock()
-    W = plan.encoders(index, units[0].start, count)
-    runs = _ended(solver, plan.job(problems[index], W, at_once, budget))
+    W = plan.encoders(index, first, len(units))
+    runs = _ended(solver, plan.job(chunk.problems[index], W, at_once, budget))
     seconds = own_clock() - began
     iterations = max(sum(run.iterations for run in runs), 1)
     runs = [replace(run, seconds=seconds * run.iterations / iterations) for run in runs]
-    records = _recorded(plan, problems, units[0].solver, [(index, unit.start) for unit in units], runs)
-    best = [] if at_once else contending(records)
+    records = _recorded(plan, chunk.problems, number, [(index, unit.start) for unit in units], runs)
+    best, lowest = [] if at_once else contending(records), chunk.lowest.get((number, index), math.inf)
     worth_recording = {one.start for one in best if one.loss <= lowest + TIE}
-    for place, record in enumerate(records):
+    for row, record in enumerate(records):
         if record.start in worth_recording:
-            one = np.ascontiguousarray(W[place : place + 1])
-            again = _ended(solver, plan.job(problems[index], one, True, budget))
+            one = np.ascontiguousarray(W[row : row + 1])
+            again = _ended(solver, plan.job(chunk.problems[index], one, True, budget))
             # A solver that does not keep the runs of a batch apart ends elsewhere: then this is the trace of another run.
             if len(again) == 1 and again[0].encoder.tobytes() == record.run.encoder.tobytes():
-                records[place] = replace(record, run=replace(record.run, trace=_kept(again[0].trace, record.run)))
+                if (trace := again[0].trace) is not None:  # a recorded run looks once more at where it has ended
+                    trace = Trace.from_columns(trace.columns()[: record.run.iterations]).thinned(LONGEST_TRACE)
+                records[row] = replace(record, run=replace(record.run, trace=trace))
     return records
-
-
-def _kept(trace: Trace | None, run: Run) -> Trace | None:
-    """What is kept of a run's trace: not that a recorded run looks once more at where it has ended, and `LONGEST_TRACE` iterations."""
-    return None if trace is None else Trace.from_columns(trace.columns()[: run.iterations]).thinned(LONGEST_TRACE)
 
 
 def _ended(solver: Solver, job: Job) -> list[Run]:
@@ -324,23 +305,23 @@ def _ended(solver: Solver, job: Job) -> list[Run]:
     return job.sound(runs)
 
 
-def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, budget: Budget) -> list[RunRecord]:
+def _follow(solver: PathSolver, plan: Plan, chunk: Chunk, unit: Unit, budget: Budget) -> list[RunRecord]:
     """The whole segment or nothing of it; there is one run per parameter, so that each is recorded."""
-    of_unit = [problems[index] for index in unit.indices]
+    problems = [chunk.problems[index] for index in unit.indices]
     first = plan.encoders(unit.indices[0], 0, 1)
-    count = solver.useful_starts(plan.support, of_unit[0], first.shape[1], plan.options.starts)
+    count = solver.useful_starts(plan.support, problems[0], first.shape[1], plan.options.starts)
     W = first if solver.deterministic else plan.encoders(unit.indices[0], 0, None if plan.brings_starts else count)
-    job = plan.job(of_unit[0], W, True, budget)
+    job = plan.job(problems[0], W, True, budget)
     found: list[Run] = []
     began = own_clock()
-    for problem, run in zip(of_unit, solver.follow(job, of_unit), strict=False):
+    for problem, run in zip(problems, solver.follow(job, problems), strict=False):
         budget.look()
         ended = own_clock()
         seconds = ended - began if run.seconds is None else run.seconds
         found += [replace(one, seconds=seconds) for one in job.but(problem=problem).sound([run])]
         began = ended
     budget.look()
-    return _recorded(plan, problems, unit.solver, [(index, unit.start) for index in unit.indices], found)
+    return _recorded(plan, chunk.problems, unit.solver, [(index, unit.start) for index in unit.indices], found)
 
 
 def _recorded(

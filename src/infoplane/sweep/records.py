@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
@@ -90,12 +90,7 @@ class Bands(Result):
 
 
 def bands(
-    frontier: Frontier,
-    *,
-    confidence: float = 0.95,
-    rng: int = 0,
-    store: str | os.PathLike[str] | None = None,
-    **options: Any,
+    frontier: Frontier, confidence: float, rng: int, store: str | os.PathLike[str] | None, options: dict[str, Any]
 ) -> Bands:
     """See `Frontier.bands`."""
     from scipy.special import stdtrit  # Student's t; its import takes longer than a small sweep
@@ -133,7 +128,7 @@ def bands(
 
 
 def _counts(frontier: Frontier) -> Any:
-    """The counts that bands are made from; an error where they would not hold."""
+    """The counts that bands are made from, checked."""
     counts = counts_of(frontier.joint, "a band for the population's frontier")
     if frontier.joint.denoising is not None:
         raise InvalidOptionError(
@@ -178,51 +173,37 @@ TWO_SIDED = 0.9
 """Confidence of an interval whose upper end is a one-sided bound of 95%."""
 
 
-@dataclass(frozen=True)
-class Choice(Suggestion):
-    """A suggestion with the parameter that held-out records prefer; ``print`` it to read it."""
-
-    row: int | None = None
-    """Of the run that found the best encoder at that parameter; None if no parameter gains anything, or none is within the cap."""
-    parameter: float | None = None
-    curve: tuple[HeldOut, ...] = ()
-    """Of every parameter."""
-
-
-def chosen(frontier: Frontier, plain: Suggestion, notation: str, rng: int, max_iyz: float | None) -> Choice:
+def chosen(frontier: Frontier, plain: Suggestion, notation: str, rng: int, max_iyz: float | None) -> Suggestion:
     """What the curve alone suggests, with the parameter that held-out records prefer; see `Frontier.suggest`."""
     best, hides_y = frontier.best_answers(), frontier.hides_y
     if not best or (plain.knee is None and plain.noise):
-        return Choice(**vars(plain))
+        return plain
     written = best[0].run.problem.record.notation(notation)
-    curve, place, said = (
-        _within(frontier, best, written, rng, max_iyz) if hides_y else _most(frontier, best, written, rng)
-    )
-    fields = vars(plain) | {"sentences": (said, *plain.sentences)}
-    if place is not None:
-        return Choice(**fields, row=best[place].row, parameter=best[place].run.parameter, curve=curve)
-    if not hides_y:  # nor is the knee of a curve that tells nothing
-        fields |= {"knee": None, "sentences": (said, *plain.sentences[1:])}
-    return Choice(**fields, curve=curve)
+    curve, at, said = _within(frontier, best, written, rng, max_iyz) if hides_y else _most(frontier, best, written, rng)
+    found = replace(plain, sentences=(said, *plain.sentences), curve=curve)
+    if at is not None:
+        return replace(found, row=best[at].row, parameter=best[at].run.parameter)
+    # Nor is the knee of a curve that tells nothing.
+    return found if hides_y else replace(found, knee=None, sentences=(said, *plain.sentences[1:]))
 
 
 Chosen = tuple[tuple[HeldOut, ...], int | None, str]
-"""The curve, the place of the parameter that is chosen, if one is, and a sentence."""
+"""The curve, which of its parameters is chosen, if one is, and a sentence."""
 
 
 def _most(frontier: Frontier, best: list[BestAnswer], written: Notation, rng: int) -> Chosen:
     """The largest of a bottleneck's gains, if it tells anything."""
     how = HOW.format(records=frontier.joint.records)
     curve = curve_of([answer.run.parameter for answer in best], _measured(frontier, best, rng, gain_of))
-    place = int(np.argmax([one.gain_bits for one in curve]))
-    top, (row, run, _) = curve[place], best[place]
+    at = int(np.argmax([one.gain_bits for one in curve]))
+    top, (row, run, _) = curve[at], best[at]
     named = f"{written.symbol} = {written.of(top.parameter):.4g}"
     if not top.tells:
         return curve, None, (
             f"No parameter is suggested: on held-out records none tells of Y more than chance does; the best, {named}, has "
             f"{top.gain_bits:.4f} bits (s.e. {top.error_bits:.4f}). {how}"
         )  # fmt: skip
-    return curve, place, (
+    return curve, at, (
         f"Held-out records prefer {named}: {top.gain_bits:.4f} bits of Y (s.e. {top.error_bits:.4f}), where the table says "
         f"{bits(run.iyz):.4f} at I(X;Z) = {bits(run.ixz):.4f} bits (run {row}). {how}"
     )  # fmt: skip
@@ -241,20 +222,20 @@ def _within(frontier: Frontier, best: list[BestAnswer], written: Notation, rng: 
     if max_iyz is None:
         said = f"What held-out records say of the leakage at each {written.symbol} is the curve; say max_iyz to choose. {how}"
         return curve, None, said
-    cap, place = f"{bits(max_iyz):.4g} bits", None
-    for at in np.argsort([answer.run.ixz for answer in best], kind="stable"):
-        if found[at].high > max_iyz:
+    cap, at = f"{bits(max_iyz):.4g} bits", None
+    for bolder in np.argsort([answer.run.ixz for answer in best], kind="stable"):
+        if found[bolder].high > max_iyz:
             break
-        place = int(at)
-    if place is None:
+        at = int(bolder)
+    if at is None:
         least = min(bits(one.high) for one in found)
         said = (
             f"No parameter is within {cap} on held-out records: the least that they show of one is {least:.4g}. {how}"
         )
         return curve, None, said
-    row, run, _ = best[place]
-    return curve, place, (
-        f"Held-out records show at most {bits(found[place].high):.4g} <= {cap} at {written.symbol} = {written.of(run.parameter):.4g}, the "
+    row, run, _ = best[at]
+    return curve, at, (
+        f"Held-out records show at most {bits(found[at].high):.4g} <= {cap} at {written.symbol} = {written.of(run.parameter):.4g}, the "
         f"boldest, where the table says {bits(run.iyz):.4g} at I(X;Z) = {bits(run.ixz):.4f} bits (run {row}). {how}"
     )  # fmt: skip
 

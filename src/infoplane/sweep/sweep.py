@@ -42,12 +42,10 @@ from ..solvers.registry import SOLVERS, runner_and_prover
 from ..storage.files import path_of, problem_of
 from ..storage.store import Store, read_manifest
 from ..task_problem import TASK_GRID, TASKS, family_on
-from .engine import CHUNK_SECONDS, Engine, Ledger, completed, finished_indices, manifest_of, opened
+from .engine import CHUNK_SECONDS, Engine, Ledger, completed, manifest_of, opened
 from .grid import default_grid
 from .plan import ChunkResult, ParameterGrid, Plan
 from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar, working
-
-__all__ = ["SweepProgress", "sweep"]
 
 
 @takes(RunOptions, ProofOptions)
@@ -77,7 +75,7 @@ def sweep(
 ) -> Frontier:
     """Solve ``family(parameter)`` for every parameter, from every start, and keep every run.
 
-    Start i of a parameter depends on the seed, the parameter's place in the grid and i only: results are the same to the bit whatever the
+    Start i of a parameter depends on the seed, the parameter's index in the grid and i only: results are the same to the bit whatever the
     engine, the number of its workers and of resumes.
 
     Parameters
@@ -163,7 +161,7 @@ def sweep(
         callback = stack.enter_context(bar(grid.total)) if progress is True else progress or None
         complete = True
         try:
-            _run(plan, grid, ledger, workers, callback, chunk_seconds)
+            _run(ledger, workers, callback, chunk_seconds)
         except KeyboardInterrupt:
             complete = False
         return ledger.frontier(complete)
@@ -216,74 +214,58 @@ def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
     return np.array([written.read(value) for value in values.tolist()])
 
 
-def _run(
-    plan: Plan,
-    grid: ParameterGrid,
-    ledger: Ledger,
-    workers: Engine,
-    callback: ProgressCallback | None,
-    chunk_seconds: float,
-) -> None:
+def _run(ledger: Ledger, workers: Engine, callback: ProgressCallback | None, chunk_seconds: float) -> None:
     """Round after round, until there is nothing left to insert; the first is the grid as given."""
-    reporter = None if callback is None else ProgressReporter(callback, plan, grid, ledger)
-    indices = grid.given
+    reporter = None if callback is None else ProgressReporter(callback, ledger)
+    waiting = None if reporter is None else reporter.wait
+    indices = ledger.grid.given
     while indices:
-        units = [unit for unit in plan.units(indices) if not ledger.has(unit)]
-        chunks = completed(
-            workers,
-            plan,
-            grid.problems,
-            units,
-            seconds=chunk_seconds,
-            begin=ledger.begin,
-            lowest=ledger.lowest,
-            waiting=None if reporter is None else reporter.wait,
-        )
-        with closing(chunks):
+        units = [unit for unit in ledger.plan.units(indices) if not ledger.has(unit)]
+        with closing(completed(workers, ledger, units, seconds=chunk_seconds, waiting=waiting)) as chunks:
             for number, result in chunks:
                 ledger.record(number, result)
                 if reporter is not None:
                     reporter.report(result)
-        indices = grid.refined(ledger.best, ledger.bounds, plan.gap)
+        indices = ledger.grid.refined(ledger.best, ledger.bounds, ledger.plan.gap)
 
 
 class ProgressReporter:
     """Calls the callback: after every parameter that is finished, and every `BETWEEN` runs in between; a bar after every chunk."""
 
-    def __init__(self, callback: ProgressCallback, plan: Plan, grid: ParameterGrid, ledger: Ledger) -> None:
-        self.callback, self.plan, self.grid, self.ledger = callback, plan, grid, ledger
-        self.began, self.runs_before = time.perf_counter(), len(ledger.done)
-        self.done = len(finished_indices(plan, grid, ledger.runs_at))
-        self.runs_reported = self.runs_before
+    def __init__(self, callback: ProgressCallback, ledger: Ledger) -> None:
+        self.callback, self.ledger, self.began = callback, ledger, time.perf_counter()
+        self.runs_before = self.runs_reported = len(ledger.done)
+        self.each, self.eager = ledger.plan.runs_per_parameter, isinstance(callback, Bar)
+        self.done = sum(count == self.each for count in ledger.runs_at.values())
 
     def report(self, result: ChunkResult) -> None:
         """After a chunk was recorded."""
         indices = list(dict.fromkeys(one.index for one in result.records))
-        ended = [index for index in indices if self.ledger.runs_at[index] == self.plan.runs_per_parameter]
+        ended = [index for index in indices if self.ledger.runs_at[index] == self.each]
         for index in ended:
             self.done += 1
             self._call(index)
-        overdue = isinstance(self.callback, Bar) or len(self.ledger.done) - self.runs_reported >= BETWEEN
-        if indices and not ended and overdue:
+        if indices and not ended and (self.eager or len(self.ledger.done) - self.runs_reported >= BETWEEN):
             self._call(indices[-1])
 
     def wait(self) -> None:
         """While no chunk ends."""
         if isinstance(self.callback, Bar):
-            self.callback.wait(self.done, self.grid.total, time.perf_counter() - self.began)
+            self.callback.wait(self.done, self.ledger.grid.total, time.perf_counter() - self.began)
 
     def _call(self, index: int) -> None:
-        runs, total, seconds = len(self.ledger.done), self.grid.total, time.perf_counter() - self.began
+        ledger, seconds = self.ledger, time.perf_counter() - self.began
+        runs, total = len(ledger.done), ledger.grid.total
         self.runs_reported = runs
         self.callback(
             SweepProgress(
                 done=self.done,
                 total=total,
-                parameter=self.grid.values[index],
-                best_loss=self.ledger.best(index).loss,
-                converged=self.ledger.converged,
+                parameter=ledger.grid.values[index],
+                best_loss=ledger.best(index).loss,
+                converged=ledger.converged,
                 runs=runs,
-                total_runs=total * self.plan.runs_per_parameter,
+                total_runs=total * self.each,
                 seconds=seconds,
                 rate=(runs - self.runs_before) / max(seconds, 1e-9),
             )
@@ -370,7 +352,6 @@ def _reread(problem: MarkovLagrangian) -> MarkovLagrangian:
 
 
 def _solver(manifest: Mapping[str, Any]) -> Solver:
-    """A registered solver with the options that were recorded."""
     name, options = manifest["solver"], _numbers(manifest["options"])
     if name not in SOLVERS:
         raise InvalidOptionError(
@@ -380,7 +361,7 @@ def _solver(manifest: Mapping[str, Any]) -> Solver:
 
 
 def _numbers(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as they were: infinity was written as text."""
+    # Infinity was written as text.
     return {key: math.inf if value == "inf" else value for key, value in options.items()}
 
 

@@ -19,7 +19,7 @@ from ..checks import SUM_TOLERANCE, check_flag, check_one_of
 from ..errors import InvalidEncoderError, InvalidJointError
 from ..information import Array, Result
 from ..joint.joint import Joint
-from ..joint.tables import aligned, checked_names, listed, own_labels
+from ..joint.tables import aligned, checked_names, own_labels, plain_values
 
 Labels = tuple[Hashable, ...]
 
@@ -220,7 +220,7 @@ def _is_column(given: Any) -> bool:
 
 def _hard(given: Any) -> tuple[Array, Labels | None, Labels]:
     """One z for each x: the encoder of 0 and 1, the labels of x if there are any, and those of z in order of appearance."""
-    words = listed(list(given.values()) if isinstance(given, Mapping) else given, "hard labels")
+    words = plain_values(list(given.values()) if isinstance(given, Mapping) else given, "hard labels")
     place = {word: z for z, word in enumerate(dict.fromkeys(words))}
     if any(isinstance(word, float) and not word.is_integer() for word in place):
         raise InvalidEncoderError(

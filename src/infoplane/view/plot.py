@@ -122,9 +122,10 @@ def plot_plane(
         width, height = _inches(size)
         ax = new_axes(width + (1.6 if legend == "outside" else 0.0), height)
     if transitions == "grid":
-        from ..frontier.summary import transitions_on_the_grid
+        from ..frontier.summary import cluster_counts, transitions_on_the_grid
 
-        transitions = transitions_on_the_grid(frontier.joint, frontier.best_answers())
+        best = frontier.best_answers()
+        transitions = transitions_on_the_grid(best, cluster_counts(frontier.joint, best))
     plane = _Plane(ax, frontier, systems, colours, dict(labels or {}), is_small=size == "column")
     plane.frame(title, xlabel, ylabel)
     if is_enclosed(frontier.runs) if enclosure is None else enclosure:

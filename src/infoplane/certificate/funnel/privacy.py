@@ -95,9 +95,14 @@ class ConstrainedFunnel(ReleasedEncoder):
     """Gap that counts as certified."""
 
     @property
+    def utility(self) -> float:
+        """What is maximised: I(X;Z)."""
+        return self.ixz
+
+    @property
     def gap(self) -> float:
-        """upper_bound - I(X;Z): the encoder is at most this far from the best one."""
-        return self.upper_bound - self.ixz
+        """upper_bound - utility: the encoder is at most this far from the best one, of any number of clusters."""
+        return self.upper_bound - self.utility
 
     @property
     def certified(self) -> bool:
@@ -160,11 +165,6 @@ class PerfectPrivacy(ConstrainedFunnel):
     """Sets of `rank` letters: candidates for a vertex."""
     vertices: int
     """Vertices of {q >= 0, Tq = p_y}."""
-
-    @property
-    def utility(self) -> float:
-        """I(X;Z), which ``ixz`` is too."""
-        return self.ixz
 
     @property
     def trivial(self) -> bool:

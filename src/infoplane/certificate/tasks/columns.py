@@ -41,7 +41,7 @@ class TaskColumnEffort(NamedTuple):
     ever."""
     seeds: int = 6_000
     seeds_a_letter: int = 13
-    """Random edges to begin with: fewer rounds on Adult (benchmarks/tasks.py)."""
+    """Random edges to begin with: fewer rounds on Adult (benchmarks/bench_tasks.py)."""
     most_violated: int = 200_000
     """Violated edges that a round looks at."""
     rounds: int = 300
