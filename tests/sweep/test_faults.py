@@ -34,7 +34,7 @@ COMMAND = [
     "--json",
 ]
 COMMAND += ["--chunk-seconds", "0.02"]
-MOMENTS = 40, 500
+MOMENTS = (1, 40), (300, 500)
 """Statements among which a process is killed: while the store is made; and later, but before all 600 runs are written."""
 
 ENDED = """
@@ -97,8 +97,8 @@ def chunks(store):
 def test_killed_at_random_moments_it_ends_to_the_bit_and_repeats_nothing(uninterrupted, tmp_path):
     store, choose = tmp_path / "runs.db", random.Random(20)
     total, done_before = STARTS * COUNT, 0
-    for most in MOMENTS:
-        killed = ended(store, "SIGKILL", choose.randint(1, most))
+    for moment in MOMENTS:
+        killed = ended(store, "SIGKILL", choose.randint(*moment))
         assert killed.returncode == -signal.SIGKILL
         now = finished_runs(store)
         assert done_before <= now < total
