@@ -88,17 +88,17 @@ ip.register(ProjectedGradient)
 # proven optimum after each iteration.
 
 
-def main() -> None:
+def main(max_iter: int = 500) -> None:
     joint, problem = ip.datasets.heart(), ip.bottleneck(0.2)
     names = ["projected-gradient", "ib-1", "blahut-arimoto", "accelerated"]
-    frame = ip.compare(joint, ip.bottleneck, [0.1, 0.2], names, starts=4, rng=0, max_iter=500)
+    frame = ip.compare(joint, ip.bottleneck, [0.1, 0.2], names, starts=4, rng=0, max_iter=max_iter)
     print(frame[["solver", "parameter", "loss_nats", "status"]].to_string(index=False))
 
     lowest = ip.solve(joint, problem, certify=1e-9).lower_bound
     figure = Figure(figsize=(7.6, 4.4), layout="constrained")
     ax = figure.subplots()
     for name, colour in zip(names, ("#D55E00", "#009E73", "#8a8a8a", "#0072B2"), strict=True):
-        run = ip.solve(joint, problem, name, starts=1, rng=0, max_iter=500)
+        run = ip.solve(joint, problem, name, starts=1, rng=0, max_iter=max_iter)
         at = np.arange(1, len(run.trace) + 1) if run.trace.iteration is None else run.trace.iteration
         ax.loglog(at, np.maximum(run.trace.loss - lowest, 1e-10), color=colour, linewidth=2, label=name)
     ax.set(

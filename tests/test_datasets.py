@@ -1,4 +1,3 @@
-import doctest
 import math
 
 import numpy as np
@@ -42,10 +41,6 @@ def patients():
         for (sex, died), n in zip([(0, 0), (0, 1), (1, 0), (1, 1)], counts.split(), strict=True):
             rows += [[*map(int, factors.split()), sex, died]] * int(n)
     return pd.DataFrame(rows[::-1], columns=[*FACTORS, "sex", "DEATH_EVENT"])
-
-
-def test_docstrings_run():
-    assert doctest.testmod(datasets).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_every_field_of_a_public_class_is_explained():
     assert {cls.__name__: found for cls in classes if (found := list(undocumented(cls)))} == {}
 
 
-SMALLER = {"colours": {"terms": (3,), "shown": (3,), "betas": (1.03, 1.1)}}
+SMALLER = {"colours": {"terms": (3,), "shown": (3,), "betas": (1.03, 1.1)}, "own_solver": {"max_iter": 20}}
 """What `main` of an example that takes long is called with."""
 
 

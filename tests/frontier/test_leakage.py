@@ -161,12 +161,16 @@ def test_it_answers_like_a_solution():
     assert found.seconds > 0.0
 
 
-@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-15, 1e-8])
-def test_no_cap_is_worse_than_perfect_privacy(eps):
+@pytest.fixture(scope="module")
+def hidden():
+    """What can be told of heart without a word of Y."""
+    return perfect_privacy(ip.datasets.heart())
+
+
+@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-8])
+def test_no_cap_is_worse_than_perfect_privacy(hidden, eps):
     """Caps below the rounding of I(Y;Z) were met never, or by a release that says next to nothing."""
-    joint = ip.datasets.heart()
-    hidden = perfect_privacy(joint)
-    found = funnel_at_leakage(joint, eps, max_cells=50)
+    found = funnel_at_leakage(ip.datasets.heart(), eps, max_cells=50)
     assert found.ixz >= hidden.ixz - 1e-9
     assert found.ixz <= found.upper_bound
     assert found.iyz <= max(eps, 1e-29)

@@ -142,7 +142,7 @@ def test_a_claim_that_a_local_search_contradicts_certifies_nothing(monkeypatch):
 def test_released_values_too_faint_to_be_computed_with_are_not_there(counts):
     """Of mass 1e-301 and a secret of mass 1e-31, p(s, z) would be 0 in floating point, and the lower cap not kept."""
     joint = ip.Joint.from_counts(counts)
-    release = ip.release_mechanism(joint, max_lift=0.4, max_leakage=1.23e-4, rng=0, max_seconds=2)
+    release = ip.release_mechanism(joint, max_lift=0.4, max_leakage=1.23e-4, rng=0, max_cells=500)
     ratio = release.encoder @ joint.p_xy / (release.encoder @ joint.p_x)[:, None] / joint.p_y
     assert ratio.min() >= math.exp(-0.4) * (1.0 - 1e-9)
 
@@ -233,7 +233,7 @@ def test_a_smallest_group_and_no_confidence_for_a_target():
     x, u, s = rng.integers(5, size=400), rng.integers(2, size=400), rng.integers(2, size=400)
     frame = pd.DataFrame({"x": x, "u": (u + x) % 3, "s": (s * x) % 2})
     task = ip.TaskJoint.from_frame(frame, "x", "u", "s")
-    release = ip.release_mechanism(task, max_lift=0.3, min_group=60, rng=0, max_seconds=5.0)
+    release = ip.release_mechanism(task, max_lift=0.3, min_group=60, rng=0, max_cells=500)
     assert release.smallest_group >= 60 - 1e-6
     assert release.gap >= -1e-9
     assert np.abs(lifts(task.hide, release.encoder)).max() <= 0.3 + 1e-9

@@ -196,12 +196,16 @@ def test_no_runs_and_two_families_are_refused(bottleneck):
 
 
 def test_a_funnels_leakage_target_is_a_cap():
+    """And no worse than the time-sharing of the runs on either side of it."""
     joint = ip.datasets.heart()
     swept = ip.sweep(joint, ip.funnel, np.geomspace(1.5, 20.0, 6), starts=4, rng=0)
     low, high = (bits(value) for value in np.sort([run.iyz for run in swept.runs])[[0, -1]])
+    leaks, kept = zip(*sorted((bits(run.iyz), bits(run.ixz)) for run in swept.runs), strict=True)
     for target in np.linspace(low, high, 4)[1:-1]:
-        assert bits(swept.at(iyz_bits=target).iyz) <= target
-        assert bits(swept.at(iyz_bits=target, max_seconds=1e-9).iyz) <= target
+        for limits in ({}, {"max_seconds": 1e-9}):
+            found = swept.at(iyz_bits=target, **limits)
+            assert bits(found.iyz) <= target
+            assert bits(found.ixz) >= np.interp(target, leaks, kept) - 1e-6
 
 
 def test_no_time_to_refine_gives_the_time_sharing_of_the_nearest_runs():

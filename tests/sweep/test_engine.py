@@ -104,19 +104,20 @@ def test_chunks_cover_the_units_once_and_are_numbered():
 
 def test_processes_give_the_same_bits(expected, tmp_path):
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        worker = pool.submit(os.getpid).result()
         found = swept(executor=pool, chunk_seconds=0.02, store=tmp_path / "runs.db")
         assert_same_runs(found, expected)
         # A pool that breaks is an error that says what to do; with a store, what was finished stays.
         with pytest.raises(EngineError, match="the workers of this sweep were lost") as caught:
-            swept(executor=pool, rng=2, chunk_seconds=0.02, store=tmp_path / "other.db", progress=killing(pool))
+            swept(executor=pool, rng=2, chunk_seconds=0.02, store=tmp_path / "other.db", progress=killing(worker))
     assert caught.value.resumable
     assert_same_runs(swept(rng=2, store=tmp_path / "other.db"), swept(rng=2))
 
 
-def killing(pool):
+def killing(worker):
     def kill(_progress):
         with suppress(ProcessLookupError):  # another chunk may have ended before the pool knew
-            os.kill(next(iter(pool._processes)), signal.SIGKILL)
+            os.kill(worker, signal.SIGKILL)
 
     return kill
 

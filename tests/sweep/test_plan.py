@@ -12,7 +12,6 @@ from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import PathSolver, make_starts
 from infoplane.solvers.job import RunOptions
 from infoplane.storage.store import contending
-from infoplane.sweep import plan as plans
 from infoplane.sweep.plan import BUDGETS, Chunk, ParameterGrid, Unit, run_chunk
 from sweeping import Warm, planned
 
@@ -151,16 +150,18 @@ def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():
         assert any(one.run.trace is not None for one in found) == traced
 
 
-def test_a_run_that_ends_elsewhere_alone_lends_no_trace(monkeypatch):
-    """A solver that does not keep the runs of a batch apart: what was recorded is another run."""
-    plan = planned(ip.SOLVERS["ib-1"])
-    real = plans._ended
+class Elsewhere(ip.BlahutArimoto):
+    """A solver whose recorded runs are others, as of one that does not keep the runs of a batch apart."""
 
-    def ended(solver, job):
+    def begin(self, job):
         W = job.starts
-        return real(solver, job.but(starts=0.9 * W + 0.1 / W.shape[1] if job.record else W))
+        return super().begin(job.but(starts=0.9 * W + 0.1 / W.shape[1] if job.record else W))
 
-    monkeypatch.setattr(plans, "_ended", ended)
+
+def test_a_run_that_ends_elsewhere_alone_lends_no_trace():
+    one = Chunk(tuple(planned().units([0])), {0: ip.bottleneck(0.3)})
+    assert any(known.run.trace is not None for known in run_chunk(planned(ip.BlahutArimoto()), one, "").records)
+    plan = planned(Elsewhere())
     found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)}), "").records
     assert [one.run.trace for one in found] == [None] * 6
 

@@ -28,6 +28,11 @@ def swept(**options):
     return ip.sweep(UNIFORM, ip.bottleneck, GRID, **{"solver": "ib-1", "starts": 6, "rng": 3} | options)
 
 
+@pytest.fixture(scope="module")
+def expected():
+    return swept()
+
+
 class Shuffled(Executor):
     """One worker that takes whatever it likes of what waits, so that chunks end in any order."""
 
@@ -54,15 +59,15 @@ class Shuffled(Executor):
 
 @pytest.mark.parametrize("chunk_seconds", [1e-9, 0.003, 100.0])
 @pytest.mark.parametrize("workers", [1, 2, 5])
-def test_results_do_not_depend_on_threads_or_chunks(workers, chunk_seconds):
+def test_results_do_not_depend_on_threads_or_chunks(expected, workers, chunk_seconds):
     with ThreadPoolExecutor(workers) as pool:
         found = swept(executor=pool, chunk_seconds=chunk_seconds)
-    assert_same_runs(found, swept(), encoders="all")
+    assert_same_runs(found, expected, encoders="all")
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_results_do_not_depend_on_the_order_of_completion(seed):
-    assert_same_runs(swept(executor=Shuffled(seed), chunk_seconds=0.001), swept(), encoders="all")
+def test_results_do_not_depend_on_the_order_of_completion(expected, seed):
+    assert_same_runs(swept(executor=Shuffled(seed), chunk_seconds=0.001), expected, encoders="all")
 
 
 @pytest.mark.parametrize("init", ["random", "identity", "mixed", "given"])

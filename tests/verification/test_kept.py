@@ -1,7 +1,5 @@
 """Releases of what tells of U: honest files are verified, what was changed is not, and no posterior is below the bound of its box."""
 
-from contextlib import suppress
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,7 @@ import infoplane as ip
 from checker_cases import parts
 from infoplane.errors import InvalidAnswerError
 from infoplane_verify.kept import KeptBoxes, kept_bound
-from infoplane_verify.search import Closed
+from infoplane_verify.search import Cells
 from made_up import made_tasks
 
 from .test_release import verdict
@@ -51,9 +49,6 @@ def test_an_honest_release_is_verified(files, name):
         (lambda meta, arrays: meta["caps"].update(max_lift=meta["caps"]["max_lift"] / 2), "p(s|z) of released value"),
         (lambda meta, arrays: arrays["numbers"].__setitem__(3, arrays["numbers"][1] - 1e-6), "above the bound"),
         (lambda meta, arrays: arrays["numbers"].__setitem__(1, arrays["numbers"][1] + 1e-9), "the file's I(U;Z)"),
-        (lambda meta, arrays: meta.update(kept=3), "refused"),
-        (lambda meta, arrays: meta.update(kept=True), "refused"),
-        (lambda meta, arrays: meta.update(kept=None), "refused"),
         # A release that says nothing, and a bound that says that nothing is better.
         (
             lambda meta, arrays: arrays.update(
@@ -63,13 +58,20 @@ def test_an_honest_release_is_verified(files, name):
         ),
     ],
 )
-def test_what_was_changed_is_refuted_or_refused(files, tmp_path, name, change, said):
+def test_what_was_changed_is_refuted(files, tmp_path, name, change, said):
     meta, arrays = parts(files / f"{name}.npz")
     change(meta, arrays)
-    with suppress(InvalidAnswerError):
-        found = verdict(tmp_path, meta, arrays)
-        assert found.verdict.name == "REFUTED"
-        assert said in found.reason
+    found = verdict(tmp_path, meta, arrays)
+    assert found.verdict.name == "REFUTED"
+    assert said in found.reason
+
+
+@pytest.mark.parametrize("kept", [3, True, None])
+def test_values_of_the_target_that_its_table_has_not_are_refused(files, tmp_path, kept):
+    meta, arrays = parts(files / "lift.npz")
+    meta["kept"] = kept
+    with pytest.raises(InvalidAnswerError):
+        verdict(tmp_path, meta, arrays)
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.7])
@@ -87,18 +89,25 @@ def test_no_posterior_within_the_caps_is_below_the_bound_of_its_box(beta):
         q, g = q[np.isfinite(g)], g[np.isfinite(g)]
         u = q[0] @ boxes.U
         low, high = np.maximum(u - 0.1, 0.0), np.minimum(u + 0.1, 1.0)
-        _, bound, _, by = boxes._bounded(low, high, np.inf)
         inside = ((q @ boxes.U >= low) & (q @ boxes.U <= high)).all(axis=1)
         met += int(inside.sum())
-        assert g[inside].min() >= bound
-        exact = float(kept_bound(U, S, boxes, Closed(low, high, bound, by)))
-        assert bound <= exact <= bound + 1e-11
+        ((_, best),) = boxes.examine(box(low, high), 50.0).open  # of all programmes: none reaches so much
+        (first,) = boxes.examine(box(low, high), -50.0).closed  # of the first
+        assert first.bound <= best.max() <= g[inside].min()
+        exact = float(kept_bound(U, S, boxes, first))
+        assert first.bound <= exact <= first.bound + 1e-11
     assert met > 300
+
+
+def box(low, high):
+    """One cell, at which a search for its bound may begin anywhere."""
+    return Cells(low[None], high[None], np.zeros((1, 0)))
 
 
 def test_a_box_that_the_caps_leave_empty_is_closed():
     U, S = np.array([[0.4, 0.1], [0.1, 0.4]]), np.array([[0.5, 0.0], [0.0, 0.5]])
     boxes = KeptBoxes(2 * U, 2 * S, np.zeros(2), 0.0, np.array([0.45, 0.45]), np.array([0.55, 0.55]), np.ones(2))
     low, high = np.array([0.53001, 0.45]), np.array([0.55, 0.46999])  # p(u|z) is from 0.47 to 0.53
-    _, bound, _, _ = boxes._bounded(low, high, 50.0)
-    assert bound > 50.0
+    found = boxes.examine(box(low, high), 50.0)
+    assert [one.bound > 50.0 for one in found.closed] == [True]
+    assert found.open == []

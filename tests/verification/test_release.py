@@ -30,7 +30,7 @@ def files(tmp_path_factory):
 
 
 def verdict(tmp_path, meta, arrays):
-    return ip.verify(written(tmp_path / "forged.npz", meta, arrays), max_seconds=2.0)[0]
+    return ip.verify(written(tmp_path / "forged.npz", meta, arrays), max_cells=3000)[0]
 
 
 @pytest.mark.parametrize("name", TERMS)
@@ -63,8 +63,8 @@ def test_what_was_changed_is_refuted(files, tmp_path, name, change, said):
     meta, arrays = parts(files / f"{name}.npz")
     change(meta, arrays)
     found = verdict(tmp_path, meta, arrays)
-    assert found.verdict.name in ("REFUTED", "PROVEN_TO")
-    assert said in found.reason or (said == "the bound needs" and "open at the limit" in found.reason)
+    assert found.verdict.name == "REFUTED"
+    assert said in found.reason
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,8 @@ def test_multipliers_that_are_huge_prove_nothing(files, tmp_path):
     arrays["encoder"] = np.ones((1, 5))
     arrays["numbers"][1:] = 0.0, 0.0, 5e-7
     for times in (1e10, 1e16, 1e50, 9e90):
-        assert (
-            verdict(tmp_path, meta, arrays | {"multipliers": arrays["multipliers"] * times}).verdict.name != "VERIFIED"
-        )
+        found = verdict(tmp_path, meta, arrays | {"multipliers": arrays["multipliers"] * times})
+        assert found.verdict.name == "REFUTED"
 
 
 def test_nothing_told_on_average_is_nothing_told_by_any_value(tmp_path):

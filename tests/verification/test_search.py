@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from checker_cases import JOINTS, boxes_of
-from infoplane_verify.search import _proven, search
+from infoplane_verify.search import Cells, Examined, search
 
 PROBLEMS = [ip.bottleneck(0.1), ip.funnel(3.5)]
 LIMITS = {"max_cells": 10_000, "max_seconds": 60.0, "firm": True}
@@ -49,7 +49,30 @@ def test_without_a_claim_the_target_gives_way(problem):
     assert found.lowest == pytest.approx(-0.05, abs=1e-3)
 
 
-@pytest.mark.parametrize(("target", "bounds"), [(0.5, [0.1, np.nan]), (np.nan, []), (np.inf, [0.1]), (0.5, [-np.inf])])
+class Told:
+    """One cell, cut into as many as there are bounds told of them; the function is 1 everywhere."""
+
+    batch = 1
+
+    def __init__(self, bounds):
+        self.bounds = np.array(bounds)
+
+    def root(self):
+        return Cells(*np.zeros((3, 1, 2)))
+
+    def values(self, Q):
+        return np.ones(len(Q)), 0.0
+
+    def descended(self, Q):
+        return Q
+
+    def examine(self, cells, target):
+        found = Examined()
+        found.cut(Cells(*np.zeros((3, len(self.bounds), 2))), self.bounds)
+        return found
+
+
+@pytest.mark.parametrize(("target", "bounds"), [(0.5, [0.1, np.nan]), (np.nan, []), (np.inf, []), (0.5, [-np.inf])])
 def test_what_is_no_number_proves_nothing(target, bounds):
-    assert _proven(target, np.array(bounds)) == -np.inf
-    assert _proven(0.5, np.array([0.1, 0.7])) == 0.1
+    assert search(Told(bounds), target, np.eye(2), **LIMITS | {"max_cells": 1}).proven == -np.inf
+    assert search(Told([0.1, 0.7]), 0.5, np.eye(2), **LIMITS | {"max_cells": 1}).proven == 0.1

@@ -1,7 +1,6 @@
 """Pictures: what is on the axes, how many points, which files; matplotlib is only imported on use."""
 
 import dataclasses
-import doctest
 import subprocess
 import sys
 
@@ -162,10 +161,6 @@ def test_import_is_lazy():
     code = f"import sys, infoplane.view.plot, infoplane.cli.app; print({modules} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.strip() == "set()"
-
-
-def test_examples():
-    assert doctest.testmod(plot).failed == 0
 
 
 # -- options, many points, notebooks -----------------------------------------------------------------------------------
