@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from infoplane.cli.output import TextTable, note, print_table, say, write_table
+from infoplane.cli.output import note, print_table, say, write_table
 from infoplane.storage.files import to_json
 
 FRONTIER = ("frontier", "paper_uniform", "--solver", "drs", "--starts", "2", "--grid", "0.1:0.5:3")
@@ -172,9 +172,7 @@ def test_lines_and_tables(capsys):
     note("three\r")
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("one\\x1b[2J\ntwo\n", "three\\r\n")
-    made = TextTable(CLEAR, [CLEAR])
-    made.add_row(CLEAR)
-    print_table(made)
+    print_table(CLEAR, [{CLEAR: CLEAR}])
     printed = capsys.readouterr().out
     assert printed.count("\\x1b[2J") == 3
     assert "\x1b" not in printed

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from ..errors import InvalidOptionError
-from ..formatting import counted, label_text
+from ..formatting import counted, filled, label_text
 from ..joint.joint import Joint
 from ..storage.mechanism import read_mechanism
 from ..table.audit import audit as audited
@@ -55,7 +55,7 @@ class Fitted(NamedTuple):
 )
 @as_json
 def audit(asked: Request) -> None:
-    r"""What does RELEASED tell about the columns --hide of ORIGINAL?
+    """What does RELEASED tell about the columns --hide of ORIGINAL?
 
     RELEASED is a mechanism, .json of infoplane release, or a table with a row for each row of ORIGINAL, in the same order, made by
     anybody: all its columns together are what is seen. Of few records per released value a table overstates what it tells, and a
@@ -160,11 +160,14 @@ def of_table(asked: Request) -> tuple[Joint, Any, Any, Any]:
 
 def show(found: Any, name: str, joint: Joint) -> None:
     """A table on stdout, a measure in a line."""
-    columns = ("measure", "value", "unit", "direction", "what it says")
-    made = output.TextTable(
-        f"What {name} tells about {', '.join(joint.y_names)}", columns, left=(columns[0], *columns[2:])
-    )
-    for measure, row in found.iterrows():
-        made.add_row(str(measure), f"{row.value:.4g}", row.unit, row.direction, row.sentence)
-    output.print_table(made)
+    columns = {
+        "measure": "{measure}",
+        "value": "{value:.4g}",
+        "unit": "{unit}",
+        "direction": "{direction}",
+        "what it says": "{sentence}",
+    }
+    rows = filled(columns, found.reset_index().to_dict("records"))
+    left = ("measure", "unit", "direction", "what it says")
+    output.print_table(f"What {name} tells about {', '.join(joint.y_names)}", rows, left=left)
     output.say("About this table, but for the line on the population. It is not differential privacy of the data set.")

@@ -6,6 +6,7 @@ The curve rises like a square root from a cap of 0, where the slope beta is infi
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -44,13 +45,10 @@ def solve_one(joint: Joint | TaskJoint, asked: Request, interruption: output.Int
             return task_at_leakage(joint, nats, clusters=asked.clusters, tol=tol, **limits)
     funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
     interruption.check()
-    found: Capped
     with working("solving and testing" if confidence else "solving and proving", lines=True):
         if confidence is None:
-            found = funnel_at_leakage(joint, nats, tol=tol, **limits)
-        else:
-            found = funnel_at_leakage(joint, nats, confidence=confidence, rng=asked.seed, **limits)
-    return found
+            return funnel_at_leakage(joint, nats, tol=tol, **limits)
+        return funnel_at_leakage(joint, nats, confidence=confidence, rng=asked.seed, **limits)
 
 
 def record(found: Capped, cap: float | None) -> dict[str, Any]:
@@ -102,14 +100,10 @@ def frontier_of_caps(source: options.Source, asked: Request) -> None:
     if asked.out is not None and asked.out.suffix == ".npz":
         raise click.UsageError("--out has a row for each cap: .csv or .parquet; found .npz.")
     caps, limits = asked.max_leakage_bits, options.proof_limits(asked) | {"tol": asked.certify or Limits.tol}
-    nats = [cap * NATS_PER_BIT for cap in caps]
+    curve: Any = partial(task_curve, clusters=asked.clusters) if asked.keep else funnel_curve
     joint = source.load(asked.keep, asked.hide)
-    found: list[Any]
     with output.at_work(awaits_an_answer=True) as interruption, working("solving and proving", lines=True):
-        if asked.keep:
-            found = list(task_curve(joint, nats, clusters=asked.clusters, **limits))
-        else:
-            found = list(funnel_curve(joint, nats, **limits))
+        found = list(curve(joint, [cap * NATS_PER_BIT for cap in caps], **limits))
     frame = as_frame(found, caps)
     output.write_table(frame, asked.out)
     output.write(asked.plot, lambda path: save_figure(plot_caps(frame, source.title), path))
@@ -118,8 +112,7 @@ def frontier_of_caps(source: options.Source, asked: Request) -> None:
     else:
         show(frame, source.title)
     if interruption.seen:
-        said = "Interrupted: these are the best releases found by then, each within its cap."
-        output.end(interruption.code, said)
+        output.end(interruption.code, "Interrupted: these are the best releases found by then, each within its cap.")
     if asked.certify is not None and not frame.certified.all():
         missed = f"{int((~frame.certified).sum())} of {len(frame)} caps; {limits['tol']:g} nats were asked for."
         output.end(output.NOT_CONVERGED, f"Not certified: {missed}")
@@ -146,24 +139,17 @@ def as_frame(found: list[Any], caps: tuple[float, ...]) -> pd.DataFrame:
 
 
 def show(frame: pd.DataFrame, title: str) -> None:
-    """The table."""
+    """The table; what holds in the population where that is known."""
     kept, told = (f"I({name[1].upper()};Z)" for name in frame.columns[1:3])
-    sampled, population = bool(frame.population_bits.notna().all()), f"population: {told}\nat most"
-    columns = (
-        "cap\n[bits]",
-        f"{kept}\n[bits]",
-        f"{told}\n[bits]",
-        f"proven: {kept}\nat most",
-        population,
-        "|Z|",
-        "beta",
-    )
-    title, hidden = f"The most that a release of {title} keeps under each cap", () if sampled else (population,)
-    made = output.TextTable(title, (*columns, "certified"), left=("certified",), hidden=hidden)
-    for row in frame.itertuples(index=False):
-        numbers = [f"{number:.6f}" for number in row[:5]]
-        made.add_row(*numbers, str(row.clusters), f"{row.beta:.4g}", "yes" if row.certified else "no")
-    output.print_table(made)
+    sampled = frame.population_bits.notna().all()
+    bounds = [f"proven: {kept}\nat most", *([f"population: {told}\nat most"] if sampled else [])]
+    names = ["cap\n[bits]", f"{kept}\n[bits]", f"{told}\n[bits]", *bounds]
+    rows = [
+        {name: f"{number:.6f}" for name, number in zip(names, row, strict=False)}
+        | {"|Z|": str(row.clusters), "beta": f"{row.beta:.4g}", "certified": "yes" if row.certified else "no"}
+        for row in frame.itertuples(index=False)
+    ]
+    output.print_table(f"The most that a release of {title} keeps under each cap", rows, left=("certified",))
     if sampled:
         output.say(
             "Caps and proofs are about this table; in the population the releases may tell as much as that column says (95%)."

@@ -9,8 +9,9 @@ them, greedily and always the same way; without it every name stands to the righ
 from __future__ import annotations
 
 import io
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,14 +42,14 @@ def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
     try:
         import textalloc
     except ImportError:
-        for name, place in zip(names, xy, strict=True):
-            beside: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
-            ax.annotate(name, tuple(place), fontsize=size, **beside, **style)
+        beside: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
+        for name, point in zip(names, xy, strict=True):
+            ax.annotate(name, tuple(point), fontsize=size, **beside, **style)
         return
     lines = [*_lines(ax), *_boxes(ax)]
     limits = ax.get_xlim(), ax.get_ylim()
     placed: Any = []
-    # Shares of the axes within which a name is sought a place, one after the other: near its point if all can be near, else further off.
+    # How far from its point a name may stand, as a share of the axes: near if all can be near, else further off.
     for reach in (0.08, 0.2, 0.35):
         for made in placed:
             made.remove()
@@ -63,7 +64,7 @@ def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
             y_lines=[line[:, 1] for line in lines],
             textsize=size,
             textcolor=INK,
-            linecolor="#8a8a8a",
+            linecolor=GREY,
             linewidth=0.5,
             max_distance=reach,
             draw_all=False,
@@ -136,6 +137,27 @@ def _classes() -> tuple[Any, Any]:
             return picture(self)
 
     return ShownFigure, ShownAxes
+
+
+def side_by_side(
+    draw: Callable[[Any, Axes, str], object],
+    items: Sequence[tuple[str, Any]],
+    path: str | os.PathLike[str] | None,
+    columns: int,
+    size: tuple[float, float],
+) -> Figure:
+    """Titled pictures of so many inches each, so many in a row; written to ``path`` if given."""
+    if not items:
+        raise InvalidOptionError("there is nothing to draw.")
+    rows = math.ceil(len(items) / columns)
+    figure = new_figure(size[0] * columns, size[1] * rows)
+    # All axes first: where names fit depends on how wide each is in the end.
+    axes = [figure.add_subplot(rows, columns, number) for number in range(1, len(items) + 1)]
+    for ax, (title, item) in zip(axes, items, strict=True):
+        draw(item, ax, title)
+    if path is not None:
+        save_figure(figure, path)
+    return figure
 
 
 def picture(drawn: Figure | Axes) -> bytes:

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from ..table.compare_releases import ReleaseComparison, ReleaseFrontier
     from ..table.encoded_feature import EncodedFeature
 
-CAP_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b5568f", "#b97f00", "#3f9bd0")
-"""Of the average caps: told apart by people who do not see all colours, and on a printed page."""
-
 NAMED = 12
 """Releases up to which all are named in the picture; of more, such as all levels of a hierarchy, those that nothing dominates."""
 
@@ -47,7 +44,7 @@ def plot_releases(frontier: ReleaseFrontier, ax: Axes | None = None) -> Axes:
     ax = new_axes(6.4, 4.2) if ax is None else ax
     averages = list(dict.fromkeys(one.max_leakage for one in frontier.releases))
     for at, average in enumerate(averages):
-        colour = CAP_COLOURS[at % len(CAP_COLOURS)]
+        colour = COLOURS[at % len(COLOURS)]
         some = [one for one in frontier.releases if one.max_leakage == average and one.max_lift is not None]
         name = "no average cap" if average is None else f"average at most {bits(average):g} bits"
         columns = ([bits(value or 0.0) for value in (one.max_lift, one.ixz, one.gap)] for one in some)
@@ -65,7 +62,7 @@ def plot_caps(frame: pd.DataFrame, title: str) -> Figure:
     ax = figure.subplots()
     rows = frame.sort_values("max_leakage_bits")
     caps, kept = rows.iloc[:, 0].to_numpy(), rows.iloc[:, 1].to_numpy()
-    _draw_caps(ax, np.column_stack([caps, kept, rows.upper_bound_bits.to_numpy() - kept]), color=CAP_COLOURS[0])
+    _draw_caps(ax, np.column_stack([caps, kept, rows.upper_bound_bits.to_numpy() - kept]), color=COLOURS[0])
     name, secret = (column[1].upper() for column in rows.columns[1:3])
     ax.set(xlabel=f"cap on I({secret};Z), bits", ylabel=f"I({name};Z), bits")
     _title_of_caps(ax, f"The most that a release of {title} keeps; bars: up to what is proven")
@@ -88,7 +85,7 @@ def _title_of_caps(ax: Axes, title: str) -> None:
 def plot_comparison(found: ReleaseComparison) -> Figure:
     """Utility against leakage, and against the worst lift; better is up and to the left. Hollow: another release dominates it."""
     figure = new_figure(10.4, 4.4)
-    colours = [CAP_COLOURS[0] if found.dominated_by(one) is None else "none" for one in found.releases]
+    colours = [COLOURS[0] if found.dominated_by(one) is None else "none" for one in found.releases]
     utility = [bits(one.utility) for one in found.releases]
     named = [at for at, colour in enumerate(colours) if colour != "none" or len(colours) <= NAMED]
     sides = {
@@ -98,7 +95,7 @@ def plot_comparison(found: ReleaseComparison) -> Figure:
     first: Axes = figure.add_subplot(1, 2, 1)
     both = (first, figure.add_subplot(1, 2, 2, sharey=first))
     for ax, (label, told) in zip(both, sides.items(), strict=True):
-        ax.scatter(told, utility, c=colours, edgecolors=CAP_COLOURS[0], s=36, zorder=3)
+        ax.scatter(told, utility, c=colours, edgecolors=COLOURS[0], s=36, zorder=3)
         ax.set_xlabel(label)
         ax.margins(0.12)
         tidy(ax)
@@ -119,16 +116,20 @@ def plot_feature(feature: EncodedFeature, cross_fitted: Array | None = None, ax:
     joint = feature.joint
     curve = partition_curve(joint, clusters=max(feature.clusters, 2))
     ax.plot(curve.ixz / NATS_PER_BIT, curve.iyz / NATS_PER_BIT, "o-", color=GREY, markersize=3, label="best for each k")
-    ax.axhline(
-        joint.mutual_information / NATS_PER_BIT, color=GREY, linestyle=":", linewidth=1, label="I(X;Y), denoised"
-    )
-    ixz, iyz = (value / NATS_PER_BIT for value in plane_point(joint, feature.encoder))
-    chosen = counted(feature.clusters, "group")
-    ax.plot([ixz], [iyz], "D", color=COLOURS[1], label=chosen)
+    ax.axhline(bits(joint.mutual_information), color=GREY, linestyle=":", linewidth=1, label="I(X;Y), denoised")
+    ixz, iyz = map(bits, plane_point(joint, feature.encoder))
+    ax.plot([ixz], [iyz], "D", color=COLOURS[1], label=counted(feature.clusters, "group"))
     if cross_fitted is not None and len(cross_fitted) > 1:
         band = interval_of([relevance(np.eye(len(cross_fitted)), cross_fitted)], 0.95)
-        ends = band.low / NATS_PER_BIT, band.high / NATS_PER_BIT
-        ax.plot([ixz, ixz], ends, "-", color=COLOURS[1], linewidth=3, alpha=0.4, label="95%, cross-fitted rows")
+        ax.plot(
+            [ixz, ixz],
+            [bits(band.low), bits(band.high)],
+            "-",
+            color=COLOURS[1],
+            linewidth=3,
+            alpha=0.4,
+            label="95%, cross-fitted rows",
+        )
     ax.set(xlabel="H(Z), bits", ylabel="I(Y;Z), bits", title=label_text(feature.name, 60))
     ax.legend(frameon=False)
     tidy(ax)
