@@ -90,14 +90,14 @@ def resume(asked: Request) -> None:
     problem = before.manifest["family"].replace("_", "-")
     output.note(f"{before.runs:,} of {before.total_runs:,} runs were done before.")
     with (
-        output.at_work() as interruption,
+        output.at_work(),
         resumable(asked.store),
         bar(before.total_parameters, problem, lines=True) as tell,
     ):
         found = go_on(asked.store, engine=asked.engine, progress=tell)
     present(found, options.Source(str(asked.store)).title, problem, before.manifest["seed"], asked)
     if not found.complete:
-        output.end(interruption.code, f"Interrupted: all finished runs are in {asked.store}; the same command goes on.")
+        output.end_interrupted(f"all finished runs are in {asked.store}; the same command goes on.")
     exit_unless_good(found, before.manifest["certify_nats"])
 
 

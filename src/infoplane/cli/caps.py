@@ -36,7 +36,7 @@ NO_CAPS = ("grid", "grid_values", "points", "store", "engine", "transitions", "r
 """Options of a sweep that have no meaning under caps."""
 
 
-def solve_one(joint: Joint | TaskJoint, asked: Request, interruption: output.Interruption) -> Capped:
+def solve_one(joint: Joint | TaskJoint, asked: Request) -> Capped:
     """The most informative release whose leakage is at most the cap: in this table or, with confidence, in the population."""
     nats, tol, confidence = asked.max_leakage_bits * NATS_PER_BIT, asked.certify or Limits.tol, asked.confidence
     limits = options.proof_limits(asked)
@@ -44,7 +44,7 @@ def solve_one(joint: Joint | TaskJoint, asked: Request, interruption: output.Int
         with working("solving", lines=True):
             return task_at_leakage(joint, nats, clusters=asked.clusters, tol=tol, **limits)
     funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
-    interruption.check()
+    output.interruption().check()
     with working("solving and testing" if confidence else "solving and proving", lines=True):
         if confidence is None:
             return funnel_at_leakage(joint, nats, tol=tol, **limits)
@@ -102,7 +102,7 @@ def frontier_of_caps(source: options.Source, asked: Request) -> None:
     caps, limits = asked.max_leakage_bits, options.proof_limits(asked) | {"tol": asked.certify or Limits.tol}
     curve: Any = partial(task_curve, clusters=asked.clusters) if asked.keep else funnel_curve
     joint = source.load(asked.keep, asked.hide)
-    with output.at_work(awaits_an_answer=True) as interruption, working("solving and proving", lines=True):
+    with output.at_work(awaits_an_answer=True), working("solving and proving", lines=True):
         found = list(curve(joint, [cap * NATS_PER_BIT for cap in caps], **limits))
     frame = as_frame(found, caps)
     output.write_table(frame, asked.out)
@@ -111,8 +111,8 @@ def frontier_of_caps(source: options.Source, asked: Request) -> None:
         output.print_json({"caps": frame.to_dict("records")})
     else:
         show(frame, source.title)
-    if interruption.seen:
-        output.end(interruption.code, "Interrupted: these are the best releases found by then, each within its cap.")
+    if output.interruption().seen:
+        output.end_interrupted("these are the best releases found by then, each within its cap.")
     if asked.certify is not None and not frame.certified.all():
         missed = f"{int((~frame.certified).sum())} of {len(frame)} caps; {limits['tol']:g} nats were asked for."
         output.end(output.NOT_CONVERGED, f"Not certified: {missed}")

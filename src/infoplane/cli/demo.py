@@ -131,10 +131,10 @@ def demo(asked: Request) -> None:
     output.note(f"{joint}")
     planes: list[tuple[str, Frontier]] = []
     complete = True
-    with output.at_work() as interruption:
+    with output.at_work():
         for part in QUICK if asked.quick else FULL:
             family = FAMILIES[part.problem]
-            options.prepare(family.member(), interruption, part.solver)
+            options.prepare(family.member(), part.solver)
             with bar(part.points, part.problem) as tell:
                 limits: dict[str, Any] = {"points": part.points, "starts": part.starts, "max_iter": part.max_iter}
                 found = sweep(joint, family, None, part.solver, **limits, rng=0, progress=tell)
@@ -147,7 +147,7 @@ def demo(asked: Request) -> None:
         draw(planes, target)
         output.say(f"wrote {target}")
     if not complete:
-        output.end(interruption.code, "Interrupted: the rest of the demo was not run.")
+        output.end_interrupted("the rest of the demo was not run.")
     output.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")
 
 

@@ -122,9 +122,9 @@ def frontier(asked: Request) -> None:
     chosen = options.choose(asked)
     solvers = runner_and_prover(chosen, problems, proof, along_a_path=True, capped=settings.clusters is not None)
     joint = source.load() if joint is None else joint
-    with output.at_work() as interruption:
+    with output.at_work():
         if not isinstance(joint, TaskJoint):
-            options.prepare(problems[0], interruption, *solvers)
+            options.prepare(problems[0], *solvers)
         if parameters is None:
             points = points or options.PROBLEMS[problem].points or 0
             with working("range of the grid", lines=True) as heard:
@@ -150,11 +150,8 @@ def frontier(asked: Request) -> None:
     present(found, source.title, problem, settings.rng, asked, changes, asked.notation)
     if not found.complete:
         kept = f"All finished runs are in {asked.store}: repeat the same command to continue."
-        output.end(
-            interruption.code,
-            f"Interrupted: {len(found.best_rows())} of {total} parameters were finished. "
-            f"{'Nothing is kept without --store.' if asked.store is None else kept}",
-        )
+        said = "Nothing is kept without --store." if asked.store is None else kept
+        output.end_interrupted(f"{len(found.best_rows())} of {total} parameters were finished. {said}")
     exit_unless_good(found, asked.certify)
 
 
@@ -364,12 +361,12 @@ def compare(asked: Request) -> None:
         chosen[prover.name] = prover
     names = list(chosen)
     joint = source.load()
-    with output.at_work() as interruption:
+    with output.at_work():
         if parameters is None:
             with working("range of the grid", lines=True) as heard:
                 parameters = np.geomspace(*natural_range(joint, family, heard), options.PROBLEMS[problem].points or 0)
             output.note(f"{options.range_text(asked, parameters)}, {len(parameters)} points spaced geometrically")
-        options.prepare(problems[0], interruption, *chosen.values())
+        options.prepare(problems[0], *chosen.values())
         found = run_each(joint, family, parameters, chosen, settings, partial(bar, lines=True))
     if asked.certify is not None:
         found = bounded(found, asked.certify)
@@ -395,7 +392,7 @@ def compare(asked: Request) -> None:
         title = f"{problem.replace('-', ' ')} of {source.title}: {counted(len(names), 'solver')}"
         print_comparison(rows, title, options.PROBLEMS[problem].notation(asked.notation))
     if not together.complete:
-        output.end(interruption.code, f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
+        output.end_interrupted(f"{len(found)} of {len(names)} solvers were begun.")
     exit_unless_good(together, asked.certify)
 
 

@@ -46,7 +46,7 @@ from .flags import (
     several,
     switch,
 )
-from .output import Interruption, note
+from .output import interruption, note
 from .plugins import load_plugins
 
 # -- JOINT -------------------------------------------------------------------------------------------------------------
@@ -475,16 +475,14 @@ def make_proof(asked: Request) -> ProofOptions:
     return NO_PROOF if asked.certify is None else ProofOptions(asked.certify, **proof_limits(asked))
 
 
-def prepare(problem: MarkovLagrangian, interruption: Interruption, *solvers: Solver | None) -> None:
+def prepare(problem: MarkovLagrangian, *solvers: Solver | None) -> None:
     """Compile or load the kernels that solvers need, so that the seconds of their runs do not include it; None stands for no solver."""
-    for solver in dict.fromkeys(solvers):
-        if solver is None:
-            continue
+    for solver in dict.fromkeys(filter(None, solvers)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             solve(datasets.paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
         # Within solve() Ctrl-C ends a run, which is then returned; here it ends the command.
-        interruption.check()
+        interruption().check()
 
 
 def _use_threads(context: click.Context, _parameter: click.Parameter, value: int | None) -> None:

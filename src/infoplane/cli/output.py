@@ -250,6 +250,17 @@ def end(code: int, sentence: str) -> NoReturn:
     click.get_current_context().exit(code)
 
 
+def end_interrupted(sentence: str) -> NoReturn:
+    """The end of a command that a signal has cut short, after whatever there was to show."""
+    end(interruption().code, f"Interrupted: {sentence}")
+
+
+def interruption() -> Interruption:
+    """That of the command under way."""
+    found: Interruption = click.get_current_context().obj
+    return found
+
+
 class Interruption:
     """Which signal came, if any. The command then counts as interrupted, even if the library returned a converged run."""
 
@@ -282,28 +293,27 @@ class Interruption:
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
     """Remember the signals that end a command, and raise KeyboardInterrupt; one that is ignored, as by ``&`` or nohup, stays ignored."""
-    interruption = Interruption()
+    heard = Interruption()
     handled = SIGNALS if threading.current_thread() is threading.main_thread() else ()
     before = {
         number: handler for number in handled if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
     }
     for number in before:
-        signal.signal(number, interruption.note)
+        signal.signal(number, heard.note)
     try:
         with heard_like_control_c(SIGNALS):
-            yield interruption
+            yield heard
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 @contextmanager
-def at_work(*, awaits_an_answer: bool = False) -> Iterator[Interruption]:
+def at_work(*, awaits_an_answer: bool = False) -> Iterator[None]:
     """Where a command solves, with `one_line_warnings`; one that awaits an answer gets the library's best so far once a signal comes."""
-    interruption: Interruption = click.get_current_context().obj
-    interruption.awaits_an_answer = awaits_an_answer
+    interruption().awaits_an_answer = awaits_an_answer
     try:
         with one_line_warnings():
-            yield interruption
+            yield
     finally:
-        interruption.awaits_an_answer = False
+        interruption().awaits_an_answer = False

@@ -40,6 +40,7 @@ from .flags import (
     columns,
     command,
     complete_rows,
+    count_of,
     numbers,
     option,
     several,
@@ -434,8 +435,8 @@ def _levels(joint: Joint, asked: str) -> tuple[str, list[Any]]:
             f"--levels needs a column of --x ({', '.join(joint.x_names)}), a colon, and numbers of bins or a table; found {asked!r}."
         )
     rest = asked.removeprefix(f"{name}:")
-    if all(part.strip().isdecimal() for part in rest.split(",")):
-        return name, [int(part) for part in rest.split(",")]
+    if all(counts := [count_of(part) for part in rest.split(",")]):
+        return name, counts
     table = read_frame(rest)
     if table.shape[1] < 2:
         raise InvalidOptionError(

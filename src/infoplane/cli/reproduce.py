@@ -27,7 +27,6 @@ from ..sweep.progress import drawn, duration
 from ..view.drawing import require_matplotlib
 from . import options, output
 from .flags import Request, command, made_directory, option, switch
-from .output import Interruption
 
 NAMES = ", ".join(FIGURES)
 
@@ -76,14 +75,12 @@ def reproduce(asked: Request) -> None:
     left = [job for job in jobs if not job.done]
     if len(left) < len(jobs):
         output.note(f"{len(jobs) - len(left)} of {len(jobs)} pieces are done already, in {out / 'runs'}.")
-    interruption: Interruption = click.get_current_context().obj
     try:
-        _work(reproduction, left, interruption, quick)
+        _work(reproduction, left, quick)
     except KeyboardInterrupt:
         done = sum(job.done for job in reproduction.jobs())
         again = shlex.join(["infoplane", "reproduce", *figures, *["--quick"] * quick, "--out", str(out)])
-        said = f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}"
-        output.end(interruption.code, said)
+        output.end_interrupted(f"{done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}")
     figures_judged = [reproduction.judged(figure) for figure in chosen]
     for judged in figures_judged:
         write_figure(judged, out)
@@ -97,22 +94,22 @@ def reproduce(asked: Request) -> None:
     output.say(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
 
 
-def _work(reproduction: Reproduction, left: list[Job], interruption: Interruption, quick: bool) -> None:
+def _work(reproduction: Reproduction, left: list[Job], quick: bool) -> None:
     """Compile the kernels, estimate how long it will take unless it is quick, and run what is left."""
     if not left:
         return
     for step in ("gradient", "majorise"):
-        options.prepare(bottleneck(0.2), interruption, DouglasRachford("ib-1", step=step))
+        options.prepare(bottleneck(0.2), DouglasRachford("ib-1", step=step))
     if not quick:
         with drawn("timing samples", len(left)) as update:
             seconds = 0.0
             for job in left:
-                interruption.check()
+                output.interruption().check()
                 seconds += job.piece.estimate()
                 update(advance=1, text=_named(job))
         output.note(f"{len(left)} pieces to run: about {duration(seconds)}, estimated from timed samples.")
     with drawn("reproduce", len(left)) as update:
-        for job in reproduction.work(left, interruption.check):
+        for job in reproduction.work(left, output.interruption().check):
             update(advance=1, text=_named(job))
 
 

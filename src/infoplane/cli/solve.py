@@ -87,15 +87,15 @@ def solve(asked: Request) -> None:
     capped: caps.Capped | None = None
     if asked.max_leakage_bits is not None:
         joint = source.load(asked.keep, asked.hide)
-        with output.at_work(awaits_an_answer=True) as interruption:
-            capped = caps.solve_one(joint, asked, interruption)
+        with output.at_work(awaits_an_answer=True):
+            capped = caps.solve_one(joint, asked)
         found = capped.solution
     else:
         joint, wanted, chosen, proof = posed(source, asked)
-        with output.at_work(awaits_an_answer=True) as interruption:
+        with output.at_work(awaits_an_answer=True):
             if isinstance(joint, Joint):
                 solvers = runner_and_prover(chosen, [wanted], proof, capped=settings.clusters is not None)
-                options.prepare(wanted, interruption, *solvers)
+                options.prepare(wanted, *solvers)
             with working("solving", lines=True) as tell:
                 found = run(joint, wanted, chosen, **vars(settings), callback=tell, **vars(proof))
     write(found, asked)
@@ -107,9 +107,9 @@ def solve(asked: Request) -> None:
     else:
         notation = "beta" if asked.beta is not None and not (asked.keep or asked.hide) else "gamma"
         show(found, source.title, notation, capped)
-    if interruption.seen or (capped is None and found.status is Status.INTERRUPTED):
+    if output.interruption().seen or (capped is None and found.status is Status.INTERRUPTED):
         what = "encoder found by then" if capped is None else "release found by then, within the cap"
-        output.end(interruption.code, f"Interrupted: this is the best {what}.")
+        output.end_interrupted(f"this is the best {what}.")
     if (missed := shortfall(found, capped, asked.certify)) is not None:
         output.end(output.NOT_CONVERGED, missed)
 

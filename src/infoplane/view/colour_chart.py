@@ -81,7 +81,7 @@ def plot_charts(
     def draw(system: Any, ax: Axes, title: str) -> None:
         plot_chart(system, ax, title=title, counts=counts)
 
-    return side_by_side(draw, systems, path, columns, size=(5.2, 1.55))
+    return side_by_side("system", draw, systems, path, columns, size=(5.2, 1.55))
 
 
 def _cells() -> IntArray:

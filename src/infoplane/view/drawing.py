@@ -140,15 +140,16 @@ def _classes() -> tuple[Any, Any]:
 
 
 def side_by_side(
+    what: str,
     draw: Callable[[Any, Axes, str], object],
     items: Sequence[tuple[str, Any]],
     path: str | os.PathLike[str] | None,
     columns: int,
     size: tuple[float, float],
 ) -> Figure:
-    """Titled pictures of so many inches each, so many in a row; written to ``path`` if given."""
+    """Titled pictures of ``what``, of so many inches each, so many in a row; written to ``path`` if given."""
     if not items:
-        raise InvalidOptionError("there is nothing to draw.")
+        raise InvalidOptionError(f"there is no {what} to draw.")
     rows = math.ceil(len(items) / columns)
     figure = new_figure(size[0] * columns, size[1] * rows)
     # All axes first: where names fit depends on how wide each is in the end.

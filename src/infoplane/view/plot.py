@@ -380,7 +380,7 @@ def plot_planes(
     def draw(frontier: Frontier, ax: Axes, title: str) -> None:
         plot_plane(frontier, ax, transitions, **{**options, "title": title})
 
-    return side_by_side(draw, planes, path, columns=len(planes), size=(6.2, 4.6))
+    return side_by_side("plane", draw, planes, path, columns=len(planes), size=(6.2, 4.6))
 
 
 def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
