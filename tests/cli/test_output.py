@@ -73,6 +73,15 @@ def test_wide_terminals_get_every_column(run, monkeypatch):
     assert "want of room" not in said.out
 
 
+def test_only_columns_that_are_there_are_said_to_be_missing(monkeypatch, capsys):
+    """Of a table without a column of proofs a narrow terminal had said that proofs were not shown for want of room."""
+    monkeypatch.setenv("COLUMNS", "40")
+    print_table("t", [{"a": "1" * 20, "b": "2" * 30}], expendable=("proven", "a", "b"))
+    printed = capsys.readouterr().out
+    assert "want of room: a;" in " ".join(printed.split())
+    assert "2" * 30 in printed
+
+
 LABELS = [
     "=1+1",
     "+cmd|'/C calc'!A0",

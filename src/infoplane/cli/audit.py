@@ -68,6 +68,8 @@ def audit(asked: Request) -> None:
       infoplane audit heart.csv m.json --report review.html
       infoplane audit people.csv released.csv --hide sex,race
     """
+    import pandas as pd
+
     said: list[str] = []
     released, attack = asked.released, asked.attack
     is_table = not released.lower().endswith(".json")
@@ -84,7 +86,9 @@ def audit(asked: Request) -> None:
     if is_table:
         found = found.drop(index=list(OF_X), errors="ignore")
     if attack:
-        found = attacked(found, seen, frame[list(joint.y_names)])
+        secrets = pd.MultiIndex.from_frame(frame[list(joint.y_names)]).to_flat_index()
+        done = held_out_attack(seen, secrets, rng=0)
+        found = pd.concat([found, measured([("held-out attacker", done.share, f"{done}.")])])
     name = Path(released).name
     output.write_page(asked.report, lambda: audit_page(joint, encoder, found, f"Audit of {name}", said))
     if asked.as_json:
@@ -110,14 +114,6 @@ def read_gain(path: str, joint: Joint) -> Any:
             "--gain needs a number for each guess and each value of the secret; found a cell that is none."
         )
     return numbers
-
-
-def attacked(found: Any, seen: Any, secret: Any) -> Any:
-    """The audit with a line for a held-out attacker."""
-    import pandas as pd
-
-    done = held_out_attack(seen, pd.MultiIndex.from_frame(secret).to_flat_index(), rng=0)
-    return pd.concat([found, measured([("held-out attacker", done.share, f"{done}.")])])
 
 
 def of_mechanism(asked: Request, mechanism: Mechanism) -> tuple[Joint, Any, Any]:

@@ -12,7 +12,7 @@ import io
 import math
 import os
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,34 +109,17 @@ TITLE: dict[str, Any] = {"fontsize": "medium", "loc": "left", "color": INK}
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches, which a notebook shows as its picture."""
-    require_matplotlib()
-    made: Figure = _classes()[0](figsize=(width, height), layout="constrained")
+    """An empty figure of so many inches, which a notebook shows as its picture: without pyplot, nothing else would draw it."""
+    made: Figure = require_matplotlib().Figure(figsize=(width, height), layout="constrained")
+    vars(made)["_repr_png_"] = partial(picture, made)
     return made
 
 
 def new_axes(width: float, height: float) -> Axes:
-    """The axes of a new figure of so many inches."""
-    figure = new_figure(width, height)
-    made: Axes = figure.add_subplot(axes_class=_classes()[1])
+    """The axes of a new figure of so many inches; a notebook shows them in the same way."""
+    made: Axes = new_figure(width, height).add_subplot()
+    vars(made)["_repr_png_"] = partial(picture, made)
     return made
-
-
-@cache
-def _classes() -> tuple[Any, Any]:
-    """Figure and Axes that a notebook shows as their picture: without pyplot, nothing else would draw them."""
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    class ShownFigure(Figure):
-        def _repr_png_(self) -> bytes:
-            return picture(self)
-
-    class ShownAxes(Axes):
-        def _repr_png_(self) -> bytes:
-            return picture(self)
-
-    return ShownFigure, ShownAxes
 
 
 def side_by_side(
@@ -180,11 +163,13 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         figure.savefig(file, format=kind, dpi=160)
 
 
-def require_matplotlib() -> None:
-    """Raise `MissingExtraError` unless matplotlib can be imported."""
-    extra("matplotlib.figure", "plots need matplotlib", "plot")
+def require_matplotlib() -> Any:
+    """The module of figures; `MissingExtraError` unless matplotlib can be imported."""
+    return extra("matplotlib.figure", "plots need matplotlib", "plot")
 
 
-def tidy(ax: Axes) -> None:
-    """Axes without a frame."""
+def finish(ax: Axes, title: str, xlabel: str, ylabel: str = "") -> None:
+    """Axes with their texts and without a frame."""
+    ax.set_title(title, **TITLE)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.spines[["top", "right"]].set_visible(False)

@@ -24,7 +24,7 @@ from ..formatting import counted, label_text
 from ..information import NATS_PER_BIT, Array, bits, plane_point
 from ..sampling.intervals import interval_of, relevance
 from ..table.partition import partition_curve
-from .drawing import COLOURS, GREY, INK, SIZES, TITLE, name_points, new_axes, new_figure, tidy
+from .drawing import COLOURS, GREY, INK, SIZES, TITLE, finish, name_points, new_axes, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +50,9 @@ def plot_releases(frontier: ReleaseFrontier, ax: Axes | None = None) -> Axes:
         columns = ([bits(value or 0.0) for value in (one.max_lift, one.ixz, one.gap)] for one in some)
         _draw_caps(ax, np.array([*columns]).reshape(-1, 3), color=colour, label=name)
         ax.axhline(bits(frontier.without_lift_cap(average)), color=colour, linestyle="--", linewidth=1.0)
-    ax.set(xlabel="cap on the lift of every released value, bits", ylabel="utility I(X;Z), bits")
-    _title_of_caps(ax, "What a worst case costs; dashed: without a cap on the lift")
+    ax.set_xlim(left=0.0)
+    title = "What a worst case costs; dashed: without a cap on the lift"
+    finish(ax, title, "cap on the lift of every released value, bits", "utility I(X;Z), bits")
     ax.legend(frameon=False, fontsize="small", loc="lower right")
     return ax
 
@@ -64,8 +65,9 @@ def plot_caps(frame: pd.DataFrame, title: str) -> Figure:
     caps, kept = rows.iloc[:, 0].to_numpy(), rows.iloc[:, 1].to_numpy()
     _draw_caps(ax, np.column_stack([caps, kept, rows.upper_bound_bits.to_numpy() - kept]), color=COLOURS[0])
     name, secret = (column[1].upper() for column in rows.columns[1:3])
-    ax.set(xlabel=f"cap on I({secret};Z), bits", ylabel=f"I({name};Z), bits")
-    _title_of_caps(ax, f"The most that a release of {title} keeps; bars: up to what is proven")
+    ax.set_xlim(left=0.0)
+    title = f"The most that a release of {title} keeps; bars: up to what is proven"
+    finish(ax, title, f"cap on I({secret};Z), bits", f"I({name};Z), bits")
     return figure
 
 
@@ -74,12 +76,6 @@ def _draw_caps(ax: Axes, found: Array, **style: Any) -> None:
     caps, kept, missed = found.T
     bars = [np.zeros(len(kept)), np.maximum(missed, 0.0)]
     ax.errorbar(caps, kept, yerr=bars, marker="o", linewidth=0.8, capsize=3, **style)
-
-
-def _title_of_caps(ax: Axes, title: str) -> None:
-    ax.set_title(title, fontsize="medium", loc="left")
-    ax.set_xlim(left=0.0)
-    tidy(ax)
 
 
 def plot_comparison(found: ReleaseComparison) -> Figure:
@@ -96,12 +92,11 @@ def plot_comparison(found: ReleaseComparison) -> Figure:
     both = (first, figure.add_subplot(1, 2, 2, sharey=first))
     for ax, (label, told) in zip(both, sides.items(), strict=True):
         ax.scatter(told, utility, c=colours, edgecolors=COLOURS[0], s=36, zorder=3)
-        ax.set_xlabel(label)
         ax.margins(0.12)
-        tidy(ax)
-    first.set_ylabel(f"utility I({found.kept};Z), bits")
+        finish(ax, "", label)
     title = "Up and to the left is better; hollow: another dominates it"
-    first.set_title(title + (", not named" if len(named) < len(colours) else ""), fontsize="medium", loc="left")
+    first.set_title(title + (", not named" if len(named) < len(colours) else ""), **TITLE)
+    first.set_ylabel(f"utility I({found.kept};Z), bits")
     # Names are placed within the axes as they will be drawn.
     figure.draw_without_rendering()
     for ax, told in zip(both, sides.values(), strict=True):
@@ -130,9 +125,8 @@ def plot_feature(feature: EncodedFeature, cross_fitted: Array | None = None, ax:
             alpha=0.4,
             label="95%, cross-fitted rows",
         )
-    ax.set(xlabel="H(Z), bits", ylabel="I(Y;Z), bits", title=label_text(feature.name, 60))
     ax.legend(frameon=False)
-    tidy(ax)
+    finish(ax, label_text(feature.name, 60), "H(Z), bits", "I(Y;Z), bits")
     return ax
 
 
@@ -179,10 +173,8 @@ def plot_merges(path: MergePath, ax: Axes | None = None, *, leaves: int = LEAVES
     for line in ax.collections:
         line.set_linewidth(1.1)
     ax.set_xlim(left=0.0)
-    ax.set_xlabel("I(Y;Z) lost  [bits]")
-    ax.set_title("Which letters are merged first", **TITLE)
     ax.tick_params(axis="y", length=0, labelcolor=INK)
-    tidy(ax)
+    finish(ax, "Which letters are merged first", "I(Y;Z) lost  [bits]")
     return ax
 
 

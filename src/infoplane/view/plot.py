@@ -22,8 +22,8 @@ from ..information import NATS_PER_BIT, bits
 from ..problem import bottleneck
 from ..sampling.held_out import chance_of
 from ..solution import Solution
-from .drawing import COLOURS, GREY, INK, MARKERS, SIZES, TITLE, name_points, new_axes, side_by_side, tidy
-from .report.contents import best_rows_among, by_group, plane_of, trace_lines
+from .drawing import COLOURS, GREY, INK, MARKERS, SIZES, finish, name_points, new_axes, side_by_side
+from .report.contents import best_rows_among, groups, plane_of, rows_by, trace_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -203,14 +203,13 @@ class _Plane:
         top = max(bound, 1e-3) * 1.14
         ax.set_xlim(left - 0.02 * (right - left), right)
         ax.set_ylim(-0.03 * top, top)
-        text: dict[str, Any] = {"fontsize": "small"} if self.is_small else {}
-        ax.set_xlabel(names[0] if xlabel is None else xlabel, **text)
-        ax.set_ylabel(names[1] if ylabel is None else ylabel, **text)
         families = ", ".join(dict.fromkeys(run.problem.record.title for run in frontier.runs))
-        ax.set_title(f"Information plane: {families}" if title is None else title, **TITLE)
+        title = f"Information plane: {families}" if title is None else title
+        finish(ax, title, names[0] if xlabel is None else xlabel, names[1] if ylabel is None else ylabel)
         if self.is_small:
             ax.tick_params(labelsize="small")
-        tidy(ax)
+            for label in (ax.xaxis.label, ax.yaxis.label):
+                label.set_fontsize("small")
 
     def enclosure(self, about: str) -> None:
         """Where the table's frontier is proven to lie."""
@@ -249,7 +248,7 @@ class _Plane:
 
     def runs(self) -> int:
         """Every run, and larger the best of each parameter, solver by solver; how many there are."""
-        by_solver = by_group(self.frontier)
+        by_solver = rows_by(groups(self.frontier))
         free = [colour for colour in COLOURS if self.systems is None or colour != GIVEN_COLOUR]
         if self.colours and not isinstance(self.colours, Mapping):
             free = list(self.colours)
@@ -397,10 +396,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
         if np.isfinite(values).any():
             ax.plot(iterations, values, color=colour, linewidth=width, label=label)
     ax.set_yscale("log")
-    ax.set_xlabel("iteration")
-    ax.set_ylabel("distance to the end  [loss in nats]")
-    ax.set_title(f"{solution.problem.said}, {solution.solver}", **TITLE)
-    tidy(ax)
+    finish(ax, f"{solution.problem.said}, {solution.solver}", "iteration", "distance to the end  [loss in nats]")
     ax.grid(axis="y", color="#ececec", linewidth=0.8)
     ax.set_axisbelow(True)
     if ax.lines:

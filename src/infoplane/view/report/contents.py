@@ -12,8 +12,8 @@ that they name.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +31,7 @@ from ...solution import Solution, Status, Trace
 from ...storage.files import to_json
 
 
-@dataclass(frozen=True)
-class Allowance:
+class Allowance(NamedTuple):
     """How much of each kind a page may hold."""
 
     runs: int = 4000
@@ -46,7 +45,7 @@ class Allowance:
 
     def smaller(self) -> Allowance:
         """Three quarters of each, but at least a few."""
-        return replace(self, **{name: max(3 * n // 4, 4) for name, n in vars(self).items()})
+        return Allowance(*(max(3 * n // 4, 4) for n in self))
 
 
 # -- runs and traces, as pictures have them too -------------------------------------------------------------------------
@@ -71,11 +70,11 @@ def groups(frontier: Frontier) -> list[str]:
     return [GIVEN if solver.startswith(f"{GIVEN}: ") else known[solver] for solver in solvers]
 
 
-def by_group(frontier: Frontier) -> dict[str, list[int]]:
-    """The rows of each group."""
+def rows_by(names: Iterable[str]) -> dict[str, list[int]]:
+    """The rows of each name."""
     found: dict[str, list[int]] = {}
-    for row, group in enumerate(groups(frontier)):
-        found.setdefault(group, []).append(row)
+    for row, name in enumerate(names):
+        found.setdefault(name, []).append(row)
     return found
 
 
@@ -211,14 +210,9 @@ class _Page:
 
     def _best_of_each_solver(self) -> list[int]:
         """The best answers, and beside them those of every solver on its own."""
-        by_solver: dict[str, list[int]] = {}
-        for row, run in enumerate(self.stored.runs):
-            by_solver.setdefault(run.solver, []).append(row)
-        best = list(self.answers)
-        if len(by_solver) > 1:
-            for rows in by_solver.values():
-                best += best_rows_among(self.stored, rows)
-        return list(dict.fromkeys(best))
+        by_solver = rows_by(run.solver for run in self.stored.runs)
+        own = (best_rows_among(self.stored, rows) for rows in by_solver.values()) if len(by_solver) > 1 else ()
+        return list(dict.fromkeys(chain(self.answers, *own)))
 
     def _thinned_rows(self) -> list[int]:
         """The best, the Pareto set, and as many of the others as are allowed, evenly through the rows."""
@@ -427,8 +421,8 @@ def _trace(trace: Trace, most: int) -> dict[str, Any]:
 def _axis(names: tuple[str, ...], labels: tuple[Hashable, ...], p: Array, shown: Array) -> dict[str, Any]:
     return {
         "name": shortened(", ".join(names)),
-        "labels": [label_text(labels[int(i)]) for i in shown],
-        "mass": [float(f"{p[int(i)]:.4g}") for i in shown],
+        "labels": [label_text(labels[i]) for i in shown],
+        "mass": [float(f"{p[i]:.4g}") for i in shown],
     }
 
 
@@ -454,20 +448,16 @@ def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> 
     centre = {z: float(mass @ np.arange(len(mass))) / max(float(mass.sum()), 1e-300) for z, mass in held.items()}
     groups = sorted(groups, key=lambda group: centre[group[0]])
     rest = sorted(set(range(len(W))) - {z for group in groups for z in group})
+    columns = [f"z{group[0]}" if len(group) == 1 else f"z{group[0]}×{len(group)}" for group in groups]
+    names = [cluster_names(joint, W[group].sum(axis=0, keepdims=True), 1)[0] for group in groups]
     # Clusters without mass hold nothing worth a column, unless a rare letter needs one to have its probabilities add up.
     if rest and W[rest].sum(axis=0)[letters].max(initial=0.0) >= 0.0005:
         groups = [*groups, rest]
-    else:
-        rest = []
+        columns, names = ([*those, f"{len(rest)} others"] for those in (columns, names))
     p_z = [float(p_zx[group].sum()) for group in groups]
     return {
-        "clusters": [_column_name(group, group == rest) for group in groups],
-        "names": [
-            _column_name(group, True)
-            if group == rest
-            else cluster_names(joint, W[group].sum(axis=0, keepdims=True), 1)[0]
-            for group in groups
-        ],
+        "clusters": columns,
+        "names": names,
         "members": groups,
         "differ": len(differ),
         "p_z": [float(f"{p:.4g}") for p in p_z],
@@ -477,12 +467,6 @@ def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> 
             for group, p in zip(groups, p_z, strict=True)
         ],
     }
-
-
-def _column_name(group: list[int], is_rest: bool) -> str:
-    if is_rest:
-        return f"{len(group)} others"
-    return f"z{group[0]}" if len(group) == 1 else f"z{group[0]}×{len(group)}"
 
 
 def _thousandths(p: Array) -> list[int]:
