@@ -74,7 +74,7 @@ def test_wide_terminals_get_every_column(run, monkeypatch):
 
 
 def test_only_columns_that_are_there_are_said_to_be_missing(monkeypatch, capsys):
-    """Of a table without a column of proofs a narrow terminal had said that proofs were not shown for want of room."""
+    """A column that the table does not have, such as one of proofs that nobody asked for, is not missing."""
     monkeypatch.setenv("COLUMNS", "40")
     print_table("t", [{"a": "1" * 20, "b": "2" * 30}], expendable=("proven", "a", "b"))
     printed = capsys.readouterr().out

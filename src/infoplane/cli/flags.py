@@ -1,7 +1,7 @@
 """How commands declare their options: flag, type, and its sentence in the help. What follows from the type need not be said.
 
 A number is called N or NUMBER, a default is in the help, columns are split at commas; a file that is to be written is looked at before any
-work: whether its ending is known, the place can be written to, and what it needs is installed. Python reads ``1_0`` as 10, and the digits
+work: whether its ending is known, its folder can be written to, and what it needs is installed. Python reads ``1_0`` as 10, and the digits
 of every script: a label, or a slip of the finger, would become a number without a word. Here neither is one.
 
 A command gets what it was asked as one record: ``asked.max_seconds`` is ``--max-seconds``.

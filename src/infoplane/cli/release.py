@@ -315,6 +315,8 @@ def write_released(released: Any, out: Path, said: str, key: bytes | None) -> No
 
 def _warn_of_second(released: Any, out: Path) -> None:
     """A line if OUT holds another release of as many rows: what both tell together, neither promises."""
+    if not out.is_file():
+        return
     try:
         first = read_frame(str(out))
     except Exception:  # whatever stands there that is no table is no release
