@@ -45,10 +45,13 @@ def solve_one(joint: Joint | TaskJoint, asked: Request) -> Capped:
             return task_at_leakage(joint, nats, clusters=asked.clusters, tol=tol, **limits)
     funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
     output.interruption().check()
+    found: Capped
     with working("solving and testing" if confidence else "solving and proving", lines=True):
         if confidence is None:
-            return funnel_at_leakage(joint, nats, tol=tol, **limits)
-        return funnel_at_leakage(joint, nats, confidence=confidence, rng=asked.seed, **limits)
+            found = funnel_at_leakage(joint, nats, tol=tol, **limits)
+        else:
+            found = funnel_at_leakage(joint, nats, confidence=confidence, rng=asked.seed, **limits)
+    return found
 
 
 def record(found: Capped, cap: float | None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import re
 import sqlite3
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -209,7 +209,8 @@ def _separator_of(line: str) -> str:
 
 
 def _typed_rows(table: Any) -> Rows:
-    readers = {SQL: _sql_rows, ".xlsx": _excel_rows, **dict.fromkeys(JSON_LINES, _json_rows)}
+    readers: dict[str, Callable[[Any], Rows]] = {SQL: _sql_rows, ".xlsx": _excel_rows}
+    readers |= dict.fromkeys(JSON_LINES, _json_rows)
     return readers.get(kind_of(table), _arrow_rows)(table)
 
 
