@@ -49,8 +49,18 @@ class _Plain(click.ParamType):  # type: ignore[type-arg]  # click says what one 
         return super().convert(value, param, ctx)
 
 
-class Number(_Plain, click.FloatRange):
-    """A number, from ``min`` on."""
+class Number(_Plain, click.types.FloatParamType):
+    """A number, from ``least`` on."""
+
+    def __init__(self, least: float = -math.inf) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The text as a number; what is one already stays."""
+        found = super().convert(value, param, ctx)
+        if found < self.least:
+            self.fail(f"expected {self.least:g} or more, found {found:g}.", param, ctx)
+        return found
 
 
 class Whole(_Plain, click.IntRange):
@@ -133,7 +143,7 @@ COLUMNS = Parsed("COLS", _names)
 """Names separated by commas; one that contains a comma is put in double quotes."""
 
 COUNT = Whole(min=1)
-BITS = Number(min=0.0)
+BITS = Number(least=0.0)
 
 # -- options -----------------------------------------------------------------------------------------------------------
 
