@@ -10,7 +10,8 @@ import base64
 import difflib
 import html
 import unicodedata
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 SHOWN_ROWS = 20
 """Parameters, or clusters, that a notebook or the command line shows: about a screen."""
@@ -23,7 +24,18 @@ def counted(count: int, word: str) -> str:
 
 def rounded(value: float, digits: int = 6) -> str:
     """A number with ``digits`` decimals, and no minus sign before zeros."""
-    return f"{round(value, digits) + 0.0:.{digits}f}"
+    return f"{value:z.{digits}f}"
+
+
+def filled(columns: Mapping[str, str], records: Iterable[Mapping[Any, Any]]) -> list[dict[str, str]]:
+    """Records as rows of a table: what the format of each column makes of them.
+
+    Examples
+    --------
+    >>> filled({"who": "{name}", "share": "{p:.0%}"}, [{"name": "a", "p": 0.25}])
+    [{'who': 'a', 'share': '25%'}]
+    """
+    return [{name: text.format_map(record) for name, text in columns.items()} for record in records]
 
 
 def label_text(label: Hashable, longest: int = 120) -> str:

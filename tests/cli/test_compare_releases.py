@@ -64,6 +64,7 @@ def test_all_kinds_of_releases_in_one_table(run, people):
     [
         (("--levels", "wage:3"), "--levels needs a column of --x"),
         (("--levels", "age:none.csv"), "none.csv"),
+        (("--levels", "age:1２"), "expected a table ending in"),
         (("--levels", "job:3"), "Give a mapping"),
         (("--drop", "wage"), "'wage'"),
         ((), "a release at least"),

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from infoplane.cli.output import TextTable, note, print_table, say, write_table
+from infoplane.cli.output import note, print_table, say, write_table
 from infoplane.storage.files import to_json
 
 FRONTIER = ("frontier", "paper_uniform", "--solver", "drs", "--starts", "2", "--grid", "0.1:0.5:3")
@@ -71,6 +71,15 @@ def test_wide_terminals_get_every_column(run, monkeypatch):
     said = run("frontier", "heart", "--solver", "ib-1", "--starts", "2", "--grid", "0.05:0.5:3")
     assert "seconds" in said.out
     assert "want of room" not in said.out
+
+
+def test_only_columns_that_are_there_are_said_to_be_missing(monkeypatch, capsys):
+    """A column that the table does not have, such as one of proofs that nobody asked for, is not missing."""
+    monkeypatch.setenv("COLUMNS", "40")
+    print_table("t", [{"a": "1" * 20, "b": "2" * 30}], expendable=("proven", "a", "b"))
+    printed = capsys.readouterr().out
+    assert "want of room: a;" in " ".join(printed.split())
+    assert "2" * 30 in printed
 
 
 LABELS = [
@@ -172,9 +181,7 @@ def test_lines_and_tables(capsys):
     note("three\r")
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("one\\x1b[2J\ntwo\n", "three\\r\n")
-    made = TextTable(CLEAR, [CLEAR])
-    made.add_row(CLEAR)
-    print_table(made)
+    print_table(CLEAR, [{CLEAR: CLEAR}])
     printed = capsys.readouterr().out
     assert printed.count("\\x1b[2J") == 3
     assert "\x1b" not in printed

@@ -120,10 +120,5 @@ def test_a_swallowed_interruption_keeps_no_half_piece(tmp_path):
     assert not any(job.done for job in reproduction.jobs())
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(30, "30 s"), (600, "10 minutes"), (9000, "2.5 hours")])
-def test_durations(seconds, words):
-    assert command.duration(seconds) == words
-
-
 def test_it_is_a_click_command():
     assert isinstance(command.reproduce, click.Command)

@@ -11,6 +11,7 @@ import infoplane as ip
 from infoplane.frontier.transitions import Transition
 from infoplane.information import PlanePoint, bits
 from infoplane.view import plot
+from infoplane.view.drawing import save_figure
 
 pytest.importorskip("matplotlib")
 
@@ -139,7 +140,7 @@ def test_trace_shows_loss_and_residuals(joint, tmp_path):
     assert "nats" in ax.get_ylabel()
     assert len(ax.lines) == 4
     assert all(len(line.get_xdata()) == len(solution.trace) for line in ax.lines)
-    plot.save_figure(ax.figure, tmp_path / "trace.png")
+    save_figure(ax.figure, tmp_path / "trace.png")
     assert (tmp_path / "trace.png").stat().st_size > 1000
 
 

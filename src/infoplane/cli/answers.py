@@ -27,7 +27,7 @@ STORE = click.argument("store", type=click.Path(path_type=Path))
 @STORE
 @as_json
 def status(asked: Request) -> None:
-    r"""Show how far the sweep in STORE has come, while it runs or afterwards; nothing is written.
+    """Show how far the sweep in STORE has come, while it runs or afterwards; nothing is written.
 
     \b
     Example:
@@ -50,14 +50,11 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
     made = found.manifest
     grid = made["grid"]
     points = "" if made["points"] is None else f", refined to {made['points']}"
-    share = found.runs / found.total_runs
+    share, family = found.runs / found.total_runs, made["family"].replace("_", " ")
     state = "running" if found.running else "stopped; infoplane resume continues it"
     facts = [
         ("state", "complete" if found.complete else state),
-        (
-            "problem",
-            f"{made['family'].replace('_', ' ')}, {counted(len(grid), 'parameter')} from {min(grid):g} to {max(grid):g}{points}",
-        ),
+        ("problem", f"{family}, {counted(len(grid), 'parameter')} from {min(grid):g} to {max(grid):g}{points}"),
         ("joint", f"{made['shape'][0]} x {made['shape'][1]}, sha256 {made['joint_sha256'][:16]}"),
         ("solver", f"{made['solver']}, {counted(made['starts'], 'start')}, seed {made['seed']}"),
         ("parameters", f"{found.parameters:,} of {found.total_parameters:,} done"),
@@ -80,7 +77,7 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
 @options.threads
 @as_json
 def resume(asked: Request) -> None:
-    r"""Go on with the sweep in STORE until it is complete, and show it as infoplane frontier does.
+    """Go on with the sweep in STORE until it is complete, and show it as infoplane frontier does.
 
     Data, problem, grid, solver, options and seed are those of the command that began it; the store has recorded them.
 
@@ -93,15 +90,14 @@ def resume(asked: Request) -> None:
     problem = before.manifest["family"].replace("_", "-")
     output.note(f"{before.runs:,} of {before.total_runs:,} runs were done before.")
     with (
-        output.at_work() as interruption,
+        output.at_work(),
         resumable(asked.store),
         bar(before.total_parameters, problem, lines=True) as tell,
     ):
         found = go_on(asked.store, engine=asked.engine, progress=tell)
     present(found, options.Source(str(asked.store)).title, problem, before.manifest["seed"], asked)
     if not found.complete:
-        said = f"Interrupted: all finished runs are in {asked.store}; the same command goes on."
-        output.end(interruption.code, said)
+        output.end_interrupted(f"all finished runs are in {asked.store}; the same command goes on.")
     exit_unless_good(found, before.manifest["certify_nats"])
 
 
@@ -114,7 +110,7 @@ def resume(asked: Request) -> None:
     required=True,
 )
 def export(asked: Request) -> None:
-    r"""Write the runs of STORE to a file; of a sweep that is not complete, those of the parameters that are.
+    """Write the runs of STORE to a file; of a sweep that is not complete, those of the parameters that are.
 
     \b
     Examples:
@@ -139,7 +135,7 @@ def export(asked: Request) -> None:
 @option("--max-seconds", float, "Seconds that one proof may take.", default=60.0)
 @as_json
 def verify(asked: Request) -> None:
-    r"""Check ANSWER, an .npz file of solve or frontier with --out: recompute every number and prove every bound again.
+    """Check ANSWER, an .npz file of solve or frontier with --out: recompute every number and prove every bound again.
 
     The checker shares no code with the solvers and proofs that made the file, and uses NumPy only; it needs p(x,y), the
     encoder, the bound and the multipliers that the file has. A bound is VERIFIED, PROVEN TO a weaker one within the

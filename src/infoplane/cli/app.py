@@ -45,14 +45,9 @@ COMMANDS = {
 """The module of each command, in the order that the help lists them."""
 
 
-def documented(command: click.Command) -> str:
-    r"""The help of a command, where ``\b`` as written in a raw docstring is the character with which click keeps a paragraph's lines."""
-    return (command.help or "").replace("\\b", "\b")
-
-
 def example(command: click.Command) -> list[str]:
     """The first example in the help of a command, with the commands before it that make its files: it works in an empty folder."""
-    lines = [line.strip() for line in documented(command).partition("Example")[2].splitlines()[1:]]
+    lines = [line.strip() for line in (command.help or "").partition("Example")[2].splitlines()[1:]]
     own = next(at for at, line in enumerate(lines) if line.startswith(f"infoplane {command.name}"))
     return lines[: own + 1]
 
@@ -66,14 +61,10 @@ class Commands(click.Group):
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
         """The command of that name."""
-        if name not in COMMANDS:
-            return None
-        if name not in self.commands:
+        if name in COMMANDS and name not in self.commands:
             module = import_module(f"{__package__}.{COMMANDS[name]}")
-            command: click.Command = getattr(module, name.replace("-", "_"))
-            command.help = documented(command)
-            self.add_command(command)
-        return self.commands[name]
+            self.add_command(getattr(module, name.replace("-", "_")))
+        return self.commands.get(name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -88,30 +79,27 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors that infoplane raises on purpose end as one sentence on stderr."""
         with _spoken():
-            return self._with_exit_codes(ctx)
-
-    def _with_exit_codes(self, ctx: click.Context) -> Any:
-        try:
-            with interruptible() as ctx.obj:
-                return super().invoke(ctx)
-        except click.NoSuchOption as error:
-            raise _explained(error) from None
-        except click.MissingParameter as error:
-            shown = "".join(f"\n  {line}" for line in example(error.ctx.command)) if error.ctx else ""
-            raise click.UsageError(f"{error.format_message()} This works as it stands:{shown}", error.ctx) from None
-        except click.BadParameter as error:
-            raise _with_the_nearest(error) from None
-        except (InvalidJointError, InvalidEncoderError, InvalidAnswerError, InvalidMechanismError) as error:
-            raise Ended(str(error), BAD_DATA) from error
-        except StoreWriteError as error:
-            raise Ended(str(error), CANNOT_WRITE) from error
-        except InfoplaneError as error:
-            raise Ended(str(error), USAGE) from error
-        except MemoryError as error:
-            raise Ended("there is not enough memory for this; try fewer --starts or --clusters.", USAGE) from error
-        except KeyboardInterrupt as error:
-            code = INTERRUPTED if ctx.obj is None else ctx.obj.code
-            raise Ended("interrupted before there was a result.", code) from error
+            try:
+                with interruptible() as ctx.obj:
+                    return super().invoke(ctx)
+            except click.NoSuchOption as error:
+                raise _explained(error) from None
+            except click.MissingParameter as error:
+                shown = "".join(f"\n  {line}" for line in example(error.ctx.command)) if error.ctx else ""
+                raise click.UsageError(f"{error.format_message()} This works as it stands:{shown}", error.ctx) from None
+            except click.BadParameter as error:
+                raise _with_the_nearest(error) from None
+            except (InvalidJointError, InvalidEncoderError, InvalidAnswerError, InvalidMechanismError) as error:
+                raise Ended(str(error), BAD_DATA) from error
+            except StoreWriteError as error:
+                raise Ended(str(error), CANNOT_WRITE) from error
+            except InfoplaneError as error:
+                raise Ended(str(error), USAGE) from error
+            except MemoryError as error:
+                raise Ended("there is not enough memory for this; try fewer --starts or --clusters.", USAGE) from error
+            except KeyboardInterrupt as error:
+                code = INTERRUPTED if ctx.obj is None else ctx.obj.code
+                raise Ended("interrupted before there was a result.", code) from error
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
         """Parse the command line."""
@@ -143,9 +131,8 @@ def _flush() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        with suppress(
-            OSError
-        ):  # what is left goes nowhere: Python would try to write it once more at its end, and complain
+        # What is left goes nowhere: Python would try to write it once more at its end, and complain.
+        with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise
 
@@ -176,7 +163,7 @@ def _with_the_nearest(error: click.BadParameter) -> click.BadParameter:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def infoplane() -> None:
-    r"""How much may a released or learned Z say about X and about Y?
+    """How much may a released or learned Z say about X and about Y?
 
     Solves the information bottleneck, the privacy funnel and their relatives for a table p(x,y), and hands over the
     encoder p(z|x). Results go to stdout, everything else to stderr.
@@ -191,9 +178,6 @@ def infoplane() -> None:
     infoplane frontier heart --plot plane.png       the whole trade-off
     infoplane reproduce --quick                     the paper's evaluation, claim by claim
     """
-
-
-infoplane.help = documented(infoplane)
 
 
 def open_closed_streams() -> None:

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from ..errors import InvalidOptionError
-from ..formatting import counted, label_text
+from ..formatting import counted, filled, label_text
 from ..joint.joint import Joint
 from ..storage.mechanism import read_mechanism
 from ..table.audit import audit as audited
@@ -55,7 +55,7 @@ class Fitted(NamedTuple):
 )
 @as_json
 def audit(asked: Request) -> None:
-    r"""What does RELEASED tell about the columns --hide of ORIGINAL?
+    """What does RELEASED tell about the columns --hide of ORIGINAL?
 
     RELEASED is a mechanism, .json of infoplane release, or a table with a row for each row of ORIGINAL, in the same order, made by
     anybody: all its columns together are what is seen. Of few records per released value a table overstates what it tells, and a
@@ -68,6 +68,8 @@ def audit(asked: Request) -> None:
       infoplane audit heart.csv m.json --report review.html
       infoplane audit people.csv released.csv --hide sex,race
     """
+    import pandas as pd
+
     said: list[str] = []
     released, attack = asked.released, asked.attack
     is_table = not released.lower().endswith(".json")
@@ -84,7 +86,9 @@ def audit(asked: Request) -> None:
     if is_table:
         found = found.drop(index=list(OF_X), errors="ignore")
     if attack:
-        found = attacked(found, seen, frame[list(joint.y_names)])
+        secrets = pd.MultiIndex.from_frame(frame[list(joint.y_names)]).to_flat_index()
+        done = held_out_attack(seen, secrets, rng=0)
+        found = pd.concat([found, measured([("held-out attacker", done.share, f"{done}.")])])
     name = Path(released).name
     output.write_page(asked.report, lambda: audit_page(joint, encoder, found, f"Audit of {name}", said))
     if asked.as_json:
@@ -110,14 +114,6 @@ def read_gain(path: str, joint: Joint) -> Any:
             "--gain needs a number for each guess and each value of the secret; found a cell that is none."
         )
     return numbers
-
-
-def attacked(found: Any, seen: Any, secret: Any) -> Any:
-    """The audit with a line for a held-out attacker."""
-    import pandas as pd
-
-    done = held_out_attack(seen, pd.MultiIndex.from_frame(secret).to_flat_index(), rng=0)
-    return pd.concat([found, measured([("held-out attacker", done.share, f"{done}.")])])
 
 
 def of_mechanism(asked: Request, mechanism: Mechanism) -> tuple[Joint, Any, Any]:
@@ -160,11 +156,14 @@ def of_table(asked: Request) -> tuple[Joint, Any, Any, Any]:
 
 def show(found: Any, name: str, joint: Joint) -> None:
     """A table on stdout, a measure in a line."""
-    columns = ("measure", "value", "unit", "direction", "what it says")
-    made = output.TextTable(
-        f"What {name} tells about {', '.join(joint.y_names)}", columns, left=(columns[0], *columns[2:])
-    )
-    for measure, row in found.iterrows():
-        made.add_row(str(measure), f"{row.value:.4g}", row.unit, row.direction, row.sentence)
-    output.print_table(made)
+    columns = {
+        "measure": "{measure}",
+        "value": "{value:.4g}",
+        "unit": "{unit}",
+        "direction": "{direction}",
+        "what it says": "{sentence}",
+    }
+    rows = filled(columns, found.reset_index().to_dict("records"))
+    left = ("measure", "unit", "direction", "what it says")
+    output.print_table(f"What {name} tells about {', '.join(joint.y_names)}", rows, left=left)
     output.say("About this table, but for the line on the population. It is not differential privacy of the data set.")

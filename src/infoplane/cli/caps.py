@@ -6,6 +6,7 @@ The curve rises like a square root from a cap of 0, where the slope beta is infi
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -35,7 +36,7 @@ NO_CAPS = ("grid", "grid_values", "points", "store", "engine", "transitions", "r
 """Options of a sweep that have no meaning under caps."""
 
 
-def solve_one(joint: Joint | TaskJoint, asked: Request, interruption: output.Interruption) -> Capped:
+def solve_one(joint: Joint | TaskJoint, asked: Request) -> Capped:
     """The most informative release whose leakage is at most the cap: in this table or, with confidence, in the population."""
     nats, tol, confidence = asked.max_leakage_bits * NATS_PER_BIT, asked.certify or Limits.tol, asked.confidence
     limits = options.proof_limits(asked)
@@ -43,7 +44,7 @@ def solve_one(joint: Joint | TaskJoint, asked: Request, interruption: output.Int
         with working("solving", lines=True):
             return task_at_leakage(joint, nats, clusters=asked.clusters, tol=tol, **limits)
     funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
-    interruption.check()
+    output.interruption().check()
     found: Capped
     with working("solving and testing" if confidence else "solving and proving", lines=True):
         if confidence is None:
@@ -102,14 +103,10 @@ def frontier_of_caps(source: options.Source, asked: Request) -> None:
     if asked.out is not None and asked.out.suffix == ".npz":
         raise click.UsageError("--out has a row for each cap: .csv or .parquet; found .npz.")
     caps, limits = asked.max_leakage_bits, options.proof_limits(asked) | {"tol": asked.certify or Limits.tol}
-    nats = [cap * NATS_PER_BIT for cap in caps]
+    curve: Any = partial(task_curve, clusters=asked.clusters) if asked.keep else funnel_curve
     joint = source.load(asked.keep, asked.hide)
-    found: list[Any]
-    with output.at_work(awaits_an_answer=True) as interruption, working("solving and proving", lines=True):
-        if asked.keep:
-            found = list(task_curve(joint, nats, clusters=asked.clusters, **limits))
-        else:
-            found = list(funnel_curve(joint, nats, **limits))
+    with output.at_work(awaits_an_answer=True), working("solving and proving", lines=True):
+        found = list(curve(joint, [cap * NATS_PER_BIT for cap in caps], **limits))
     frame = as_frame(found, caps)
     output.write_table(frame, asked.out)
     output.write(asked.plot, lambda path: save_figure(plot_caps(frame, source.title), path))
@@ -117,9 +114,8 @@ def frontier_of_caps(source: options.Source, asked: Request) -> None:
         output.print_json({"caps": frame.to_dict("records")})
     else:
         show(frame, source.title)
-    if interruption.seen:
-        said = "Interrupted: these are the best releases found by then, each within its cap."
-        output.end(interruption.code, said)
+    if output.interruption().seen:
+        output.end_interrupted("these are the best releases found by then, each within its cap.")
     if asked.certify is not None and not frame.certified.all():
         missed = f"{int((~frame.certified).sum())} of {len(frame)} caps; {limits['tol']:g} nats were asked for."
         output.end(output.NOT_CONVERGED, f"Not certified: {missed}")
@@ -146,24 +142,17 @@ def as_frame(found: list[Any], caps: tuple[float, ...]) -> pd.DataFrame:
 
 
 def show(frame: pd.DataFrame, title: str) -> None:
-    """The table."""
+    """The table; what holds in the population where that is known."""
     kept, told = (f"I({name[1].upper()};Z)" for name in frame.columns[1:3])
-    sampled, population = bool(frame.population_bits.notna().all()), f"population: {told}\nat most"
-    columns = (
-        "cap\n[bits]",
-        f"{kept}\n[bits]",
-        f"{told}\n[bits]",
-        f"proven: {kept}\nat most",
-        population,
-        "|Z|",
-        "beta",
-    )
-    title, hidden = f"The most that a release of {title} keeps under each cap", () if sampled else (population,)
-    made = output.TextTable(title, (*columns, "certified"), left=("certified",), hidden=hidden)
-    for row in frame.itertuples(index=False):
-        numbers = [f"{number:.6f}" for number in row[:5]]
-        made.add_row(*numbers, str(row.clusters), f"{row.beta:.4g}", "yes" if row.certified else "no")
-    output.print_table(made)
+    sampled = frame.population_bits.notna().all()
+    bounds = [f"proven: {kept}\nat most", *([f"population: {told}\nat most"] if sampled else [])]
+    names = ["cap\n[bits]", f"{kept}\n[bits]", f"{told}\n[bits]", *bounds]
+    rows = [
+        {name: f"{number:.6f}" for name, number in zip(names, row, strict=False)}
+        | {"|Z|": str(row.clusters), "beta": f"{row.beta:.4g}", "certified": "yes" if row.certified else "no"}
+        for row in frame.itertuples(index=False)
+    ]
+    output.print_table(f"The most that a release of {title} keeps under each cap", rows, left=("certified",))
     if sampled:
         output.say(
             "Caps and proofs are about this table; in the population the releases may tell as much as that column says (95%)."

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
 from .. import datasets as built_in
 from ..datasets import heart
+from ..formatting import filled
 from ..frontier.frontier import Frontier
 from ..information import bits
 from ..problem import FAMILIES
@@ -24,7 +24,7 @@ from ..view.drawing import save_figure
 from ..view.plot import plot_planes
 from . import options, output
 from .flags import Request, as_json, check_target, command, made_directory, option, switch, written
-from .frontier import EXPENDABLE, as_table
+from .frontier import print_runs
 
 
 @command()
@@ -32,7 +32,7 @@ from .frontier import EXPENDABLE, as_table
 @written("--out", "table", "The records of NAME, one row each, .csv or .parquet.")
 @as_json
 def datasets(asked: Request) -> None:
-    r"""List the built-in joints: their names can be given as JOINT to the other commands. Or write the records of one.
+    """List the built-in joints: their names can be given as JOINT to the other commands. Or write the records of one.
 
     \b
     Examples:
@@ -42,27 +42,24 @@ def datasets(asked: Request) -> None:
     if asked.name is not None or asked.out is not None:
         write_records(asked.name, asked.out)
         return
-    found: list[dict[str, Any]] = [
-        {
-            "name": data.name,
-            "title": data.title,
-            "source": data.source,
-            "shape": joint.shape,
-            "hx_bits": bits(joint.entropy_x),
-            "hy_bits": bits(joint.entropy_y),
-            "ixy_bits": bits(joint.mutual_information),
-        }
-        for data, joint in ((data, data.load()) for data in built_in.REGISTRY.values())
-    ]
+    found: list[dict[str, Any]] = []
+    for data in built_in.REGISTRY.values():
+        joint = data.load()
+        amounts = {"hx": joint.entropy_x, "hy": joint.entropy_y, "ixy": joint.mutual_information}
+        in_bits = {f"{name}_bits": bits(nats) for name, nats in amounts.items()}
+        found.append({"name": data.name, "title": data.title, "source": data.source, "shape": joint.shape, **in_bits})
     if asked.as_json:
         output.print_json({"datasets": found})
         return
-    columns = ("name", "|X| x |Y|", "H(X)", "H(Y)", "I(X;Y)", "what")
-    made = output.TextTable("Built-in joints, in bits", columns, left=("name", "what"))
-    for one in found:
-        numbers = (f"{one[name]:.5f}" for name in ("hx_bits", "hy_bits", "ixy_bits"))
-        made.add_row(one["name"], "{} x {}".format(*one["shape"]), *numbers, f"{one['title']}\n{one['source']}")
-    output.print_table(made)
+    columns = {
+        "name": "{name}",
+        "|X| x |Y|": "{shape[0]} x {shape[1]}",
+        "H(X)": "{hx_bits:.5f}",
+        "H(Y)": "{hy_bits:.5f}",
+        "I(X;Y)": "{ixy_bits:.5f}",
+        "what": "{title}\n{source}",
+    }
+    output.print_table("Built-in joints, in bits", filled(columns, found), left=("name", "what"))
 
 
 def write_records(name: str | None, out: Path | None) -> None:
@@ -75,9 +72,8 @@ def write_records(name: str | None, out: Path | None) -> None:
     import pandas as pd
 
     x, y = np.nonzero(joint.counts)
-    pairs = pd.DataFrame(
-        {joint.x_names[0]: [joint.x_labels[i] for i in x], joint.y_names[0]: [joint.y_labels[j] for j in y]}
-    )
+    labels = [joint.x_labels[i] for i in x], [joint.y_labels[j] for j in y]
+    pairs = pd.DataFrame(dict(zip((*joint.x_names, *joint.y_names), labels, strict=True)))
     output.write_table(pairs.loc[pairs.index.repeat(joint.counts[x, y])], out, f": {joint.records} records")
 
 
@@ -96,8 +92,7 @@ TITLES = {
 }
 
 
-@dataclass(frozen=True)
-class DemoSweep:
+class DemoSweep(NamedTuple):
     """One of the demo's two frontiers; the iteration limit keeps it short, and the table says which runs reached it."""
 
     problem: str
@@ -119,7 +114,7 @@ QUICK = (DemoSweep("bottleneck", 6, 4, 5_000), DemoSweep("funnel", 6, 4, 5_000))
 @option("--out", Path, f"Directory for {PICTURE}  [default: the current one]", default=Path(), show_default=False)
 @switch("--quick", "A coarser grid and fewer starts: a few seconds.")
 def demo(asked: Request) -> None:
-    r"""Bottleneck and funnel frontiers of the built-in heart data: two tables and a picture of both information planes.
+    """Bottleneck and funnel frontiers of the built-in heart data: two tables and a picture of both information planes.
 
     X is which of four risk factors a heart failure patient has, Y is sex and death. The bottleneck compresses X and
     keeps what predicts Y; the funnel releases X and hides Y.
@@ -136,15 +131,15 @@ def demo(asked: Request) -> None:
     output.note(f"{joint}")
     planes: list[tuple[str, Frontier]] = []
     complete = True
-    with output.at_work() as interruption:
+    with output.at_work():
         for part in QUICK if asked.quick else FULL:
             family = FAMILIES[part.problem]
-            options.prepare(family.member(), interruption, part.solver)
+            options.prepare(family.member(), part.solver)
             with bar(part.points, part.problem) as tell:
                 limits: dict[str, Any] = {"points": part.points, "starts": part.starts, "max_iter": part.max_iter}
                 found = sweep(joint, family, None, part.solver, **limits, rng=0, progress=tell)
             if found.runs:
-                output.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
+                print_runs(found, f"{part.problem} frontier of heart")
                 planes.append((TITLES[part.problem], found))
             if not (complete := found.complete):
                 break
@@ -152,7 +147,7 @@ def demo(asked: Request) -> None:
         draw(planes, target)
         output.say(f"wrote {target}")
     if not complete:
-        output.end(interruption.code, "Interrupted: the rest of the demo was not run.")
+        output.end_interrupted("the rest of the demo was not run.")
     output.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")
 
 

@@ -11,9 +11,8 @@ from typing import Any
 import click
 import numpy as np
 
-from ..formatting import alternatives, counted, label_text, rounded
+from ..formatting import alternatives, counted, filled, label_text
 from ..frontier.frontier import Frontier
-from ..information import bits
 from ..joint.joint import Joint
 from ..problem import Notation
 from ..sweep.progress import working
@@ -73,7 +72,7 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 @options.threads
 @as_json
 def efficiency(asked: Request) -> None:
-    r"""How far is each system from the frontier of JOINT: its I(X;Z), I(Y;Z), the trade-off that it comes closest to, and the loss there.
+    """How far is each system from the frontier of JOINT: its I(X;Z), I(Y;Z), the trade-off that it comes closest to, and the loss there.
 
     SYSTEMS is a table, .csv, .tsv or .parquet, with one row per naming: whose it is, the item x, the word z, and how many
     such namings the row stands for. Hard systems have one row per item. A column of probabilities p(z|x) is a weight, too.
@@ -113,7 +112,7 @@ def efficiency(asked: Request) -> None:
         )
     else:
         title = f"{problem} efficiency on {source.title}; p(x): {source.prior_said(joint)}"
-        output.print_table(as_table(placed, title, family.notation(asked.notation)), EXPENDABLE)
+        show(placed, title, family.notation(asked.notation))
     exit_unless_proven(placed, asked.certify)
 
 
@@ -152,52 +151,36 @@ def _first(role: str, header: list[str]) -> tuple[str, ...]:
     return tuple(name for name in NAMES[role] if name in header)[:1]
 
 
-EXPENDABLE = (
-    "solves",
-    "|Z|",
-    "gNID",
-    "proven from\n[bits]",
-    "I(X;Z)\n[bits]",
-    "I(Y;Z)\n[bits]",
-    "gamma\n95%",
-    "beta\n95%",
-)
-"""What a narrow terminal can do without, in this order."""
-
-
-def as_table(placed: Placements, title: str, written: Notation) -> output.TextTable:
+def show(placed: Placements, title: str, written: Notation) -> None:
     """One row per system; bits."""
-    sampled = (f"{written.name}\n95%", "epsilon\n95%", "optimal,\np")
-    plane, proven = ("I(X;Z)\n[bits]", "I(Y;Z)\n[bits]"), ("proven from\n[bits]", "proven to\n[bits]")
-    trade_off = (written.name, sampled[0], "epsilon\n[bits]", *sampled[1:])
-    columns = ("system", "|Z|", *plane, *trade_off, *proven, "gNID", "solves")
-    hidden: tuple[str, ...] = () if any(math.isfinite(one.high) for one in placed.placed) else proven[1:]
-    if all(one.noise is None for one in placed.placed):
-        hidden += sampled
-    made = output.TextTable(title, columns, left=("system",), hidden=hidden)
-    for row, one in zip(placed.to_frame().to_dict("records"), placed.placed, strict=True):
-        parameter = epsilon = p = ""
+    records = placed.to_frame().to_dict("records")
+    for record, one in zip(records, placed.placed, strict=True):
+        record["system"] = label_text(record["system"], 30)
         if one.noise is not None:
-            low, high = sorted(map(written.of, one.noise.parameter))
-            parameter = f"{low:.4g} to {high:.4g}"
-            epsilon = " to ".join(f"{bits(end):.4f}" for end in one.noise.epsilon)
-            p = f"{one.noise.on_bound_p:.3f}"
-        made.add_row(
-            label_text(row["system"], 30),
-            str(row["clusters"]),
-            f"{row['ixz_bits']:.4f}",
-            f"{row['iyz_bits']:.4f}",
-            f"{row[written.name]:.4g}",
-            parameter,
-            rounded(row["epsilon_bits"]),
-            epsilon,
-            p,
-            rounded(row["epsilon_proven_low_bits"]),
-            rounded(row["epsilon_proven_high_bits"]),
-            f"{row['gnid']:.3f}",
-            str(row["solves"]),
-        )
-    return made
+            record["low"], record["high"] = sorted(map(written.of, one.noise.parameter))
+    columns = {
+        "system": "{system}",
+        "|Z|": "{clusters}",
+        "I(X;Z)\n[bits]": "{ixz_bits:.4f}",
+        "I(Y;Z)\n[bits]": "{iyz_bits:.4f}",
+        written.name: f"{{{written.name}:.4g}}",
+        f"{written.name}\n95%": "{low:.4g} to {high:.4g}",
+        "epsilon\n[bits]": "{epsilon_bits:z.6f}",
+        "epsilon\n95%": "{epsilon_ci_low_bits:.4f} to {epsilon_ci_high_bits:.4f}",
+        "optimal,\np": "{on_bound_p:.3f}",
+        "proven from\n[bits]": "{epsilon_proven_low_bits:z.6f}",
+        "proven to\n[bits]": "{epsilon_proven_high_bits:z.6f}",
+        "gNID": "{gnid:.3f}",
+        "solves": "{solves}",
+    }
+    if not any(math.isfinite(one.high) for one in placed.placed):
+        del columns["proven to\n[bits]"]
+    if all(one.noise is None for one in placed.placed):
+        for name in (f"{written.name}\n95%", "epsilon\n95%", "optimal,\np"):
+            del columns[name]
+    plane, interval = ("I(X;Z)\n[bits]", "I(Y;Z)\n[bits]"), f"{written.name}\n95%"
+    expendable = ("solves", "|Z|", "gNID", "proven from\n[bits]", *plane, interval)
+    output.print_table(title, filled(columns, records), left=("system",), expendable=expendable)
 
 
 def write(placed: Placements, title: str, asked: Request) -> None:

@@ -41,7 +41,7 @@ from .tables import read_frame
 @output.escape_formulas
 @as_json
 def encode(asked: Request) -> None:
-    r"""Put the values of columns of TABLE into few groups that keep what predicts --target.
+    """Put the values of columns of TABLE into few groups that keep what predicts --target.
 
     TABLE is .csv (also .gz), .parquet, .feather, .xlsx, .jsonl or sqlite:///file.db?table, a row a record. In --out every row is encoded
     by the other rows: its own target has no part in its group, so that a model may be trained on it. New rows are encoded by infoplane
@@ -81,7 +81,7 @@ def encode(asked: Request) -> None:
     mechanism = Mechanism.of_encoder(encoder, target)
     output.write(asked.model, partial(write_mechanism, mechanism))
     output.write_table(encoder.mapping_.assign(category=encoder.mapping_.category.map(label_text)), asked.mapping)
-    output.write_page(asked.report, lambda: encoding_page(encoder, target).encode("utf-8", "backslashreplace"))
+    output.write_page(asked.report, lambda: encoding_page(encoder, target))
     if asked.as_json:
         output.print_json(record(encoder, target, len(frame)))
     else:
@@ -122,15 +122,12 @@ def record(encoder: Any, target: str, rows: int) -> dict[str, Any]:
 
 def show(encoder: Any, target: str) -> None:
     """A table on stdout: each group of each feature in a line."""
-    made = output.TextTable(
-        f"Groups that keep what predicts {target}",
-        ("column", "group", "what it holds"),
-        left=("column", "what it holds"),
-    )
-    for one in encoder.features_:
-        for z, text in enumerate(one.descriptions(encoder.classes_.tolist())):
-            made.add_row(one.name if z == 0 else "", f"z{z}", text)
-    output.print_table(made)
+    rows = [
+        {"column": one.name if z == 0 else "", "group": f"z{z}", "what it holds": text}
+        for one in encoder.features_
+        for z, text in enumerate(one.descriptions(encoder.classes_.tolist()))
+    ]
+    output.print_table(f"Groups that keep what predicts {target}", rows, left=("column", "what it holds"))
 
 
 @command()
@@ -146,7 +143,7 @@ def show(encoder: Any, target: str) -> None:
 )
 @output.escape_formulas
 def apply(asked: Request) -> None:
-    r"""Put ROWS through MODEL: its columns are replaced by their groups; of a release nothing but the released values is written.
+    """Put ROWS through MODEL: its columns are replaced by their groups; of a release nothing but the released values is written.
 
     MODEL is a .json of infoplane encode (--model) or infoplane release (--mechanism). It is data, checked before it is used, and nothing in
     it is run. Values that it has never met become what it says of those; how many there were is said.

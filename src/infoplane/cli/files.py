@@ -19,7 +19,7 @@ import re
 import sqlite3
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -34,28 +34,18 @@ from ..formatting import alternatives, counted
 from .flags import number_of
 from .output import note
 
-STDIN = "-"
-"""The name of standard input."""
+STDIN = "-"  # the name of standard input
 
+# Endings: of texts; of datasets, with what pyarrow calls their format; of files with a JSON object in every line; of all with typed cells.
 TEXTS = (".csv", ".tsv", ".txt")
-"""Endings of tables that are text."""
-
 ARROW = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
-"""Endings of datasets, and what pyarrow calls their format."""
-
 JSON_LINES = (".jsonl", ".ndjson")
-"""Endings of files with a JSON object in every line."""
-
 TYPED = (*ARROW, ".xlsx", *JSON_LINES)
-"""Endings of files whose cells have types."""
 
-SQL = "sqlite"
-"""The kind of a table in a database."""
-
+SQL = "sqlite"  # the kind of a table in a database
 _SQL_START = "sqlite:///"
 
-SEPARATORS = (",", ";", "\t")
-"""What may stand between two cells; of equally many the first counts."""
+SEPARATORS = (",", ";", "\t")  # between two cells; of equally many the first counts
 
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
 """A number as most of Europe writes it; with points between thousands as well it is none, since that might be read in two ways."""
@@ -75,17 +65,17 @@ class SqlTable:
         return f"{_SQL_START}{self.file}?{self.name}"
 
 
-Place: TypeAlias = Path | SqlTable
+Location: TypeAlias = Path | SqlTable
 
 
-def located(name: str) -> Place:
+def located(name: str) -> Location:
     """Where a table is."""
     if not name.startswith(_SQL_START):
         return Path(name)
-    file, _, table = name.removeprefix(_SQL_START).rpartition("?")
-    if not file or not table:
+    file, _, inside = name.removeprefix(_SQL_START).rpartition("?")
+    if not file or not inside:
         raise InvalidJointError(f"a table of a database is written sqlite:///file.db?table; found {name!r}.")
-    return SqlTable(Path(file), table)
+    return SqlTable(Path(file), inside)
 
 
 def title_of(name: str) -> str:
@@ -93,13 +83,13 @@ def title_of(name: str) -> str:
     return "standard input" if name == STDIN else located(name).name.split(".")[0] or name
 
 
-def kind_of(place: Place) -> str:
+def kind_of(table: Location) -> str:
     """The ending that says what a file is, in small letters and without ``.gz``; standard input counts as .csv, a database is `SQL`."""
-    if isinstance(place, SqlTable):
+    if isinstance(table, SqlTable):
         return SQL
-    if str(place) == STDIN:
+    if str(table) == STDIN:
         return ".csv"
-    return (Path(place.stem) if place.suffix.lower() == ".gz" else place).suffix.lower()
+    return (Path(table.stem) if table.suffix.lower() == ".gz" else table).suffix.lower()
 
 
 def text_of(cell: Any) -> str:
@@ -108,20 +98,20 @@ def text_of(cell: Any) -> str:
 
 
 @contextmanager
-def readable(place: Place) -> Iterator[None]:
+def readable(table: Location) -> Iterator[None]:
     """Whatever is wrong with a file is an InvalidJointError that begins with its name."""
     try:
         yield
     except InvalidJointError as error:
-        raise InvalidJointError(f"{place}: {error}") from error
+        raise InvalidJointError(f"{table}: {error}") from error
     except FileNotFoundError:
         raise InvalidJointError(
-            f"there is no file {place}, nor a built-in joint of that name; built in: {', '.join(datasets.names())}."
+            f"there is no file {table}, nor a built-in joint of that name; built in: {', '.join(datasets.names())}."
         ) from None
     except OSError as error:
-        raise InvalidJointError(f"{place} cannot be read: {error.strerror or error}.") from error
+        raise InvalidJointError(f"{table} cannot be read: {error.strerror or error}.") from error
     except (UnicodeDecodeError, csv.Error, ValueError, EOFError) as error:
-        raise InvalidJointError(f"{place} cannot be read as {kind_of(place).lstrip('.')}: {error}.") from error
+        raise InvalidJointError(f"{table} cannot be read as {kind_of(table).lstrip('.')}: {error}.") from error
 
 
 # -- rows of cells -----------------------------------------------------------------------------------------------------
@@ -131,24 +121,20 @@ Rows: TypeAlias = Iterator[tuple[int, list[Any]]]
 
 
 class TableRows:
-    """The rows of a table of any kind, each as long as the header once that was asked for; and numbers as they are written there."""
+    """The rows of a table of any kind, each as long as its header, if it is to have one; and numbers as they are written there."""
 
-    def __init__(self, place: Place) -> None:
-        self.place, self.is_text = place, kind_of(place) in TEXTS
+    def __init__(self, table: Location, *, headed: bool = True) -> None:
+        self.table, self.is_text, self.headed = table, kind_of(table) in TEXTS, headed
         self.decimal_comma = self._said = False
-        self._cells = self._split(place) if self.is_text else _typed_rows(place)
-        self._header: list[str] | None = None
-
-    def header(self) -> list[str]:
+        self._cells = self._split(table) if self.is_text else _typed_rows(table)
+        self.header: list[str] = next(self._cells, (0, []))[1] if headed else []
         """The first row; empty if there is none."""
-        self._header = next(self._cells, (0, []))[1]
-        return self._header
 
     def __iter__(self) -> Rows:
         for line, row in self._cells:
-            if self._header is not None and len(row) != len(self._header):
+            if self.headed and len(row) != len(self.header):
                 raise InvalidJointError(
-                    f"line {line} has {counted(len(row), 'cell')}, the header has {len(self._header)}."
+                    f"line {line} has {counted(len(row), 'cell')}, the header has {len(self.header)}."
                 )
             yield line, row
 
@@ -158,7 +144,7 @@ class TableRows:
         if isinstance(cell, str) and self.decimal_comma and DECIMAL_COMMA.fullmatch(cell):
             cell = cell.replace(",", ".")
             if not self._said:
-                note(f"{self.place}: {text} is read as {cell}, since semicolons separate the cells.")
+                note(f"{self.table}: {text} is read as {cell}, since semicolons separate the cells.")
             self._said = True
         try:
             return number_of(str(cell))
@@ -222,11 +208,10 @@ def _separator_of(line: str) -> str:
     return max(SEPARATORS, key=bare.count)
 
 
-def _typed_rows(place: Any) -> Rows:
-    kind = kind_of(place)
-    if kind == SQL:
-        return _sql_rows(place)
-    return _excel_rows(place) if kind == ".xlsx" else _json_rows(place) if kind in JSON_LINES else _arrow_rows(place)
+def _typed_rows(table: Any) -> Rows:
+    readers: dict[str, Callable[[Any], Rows]] = {SQL: _sql_rows, ".xlsx": _excel_rows}
+    readers |= dict.fromkeys(JSON_LINES, _json_rows)
+    return readers.get(kind_of(table), _arrow_rows)(table)
 
 
 def dataset_of(path: Path) -> Any:
@@ -260,7 +245,7 @@ def _excel_rows(path: Path) -> Rows:
             cells = list(row)
             while cells and cells[-1] is None and len(cells) > width:
                 cells.pop()
-            if not any(cell is not None for cell in cells):
+            if all(cell is None for cell in cells):
                 continue
             if not width:
                 width, cells = len(cells), [text_of(cell) for cell in cells]
@@ -289,19 +274,19 @@ def _json_rows(path: Path) -> Rows:
         yield number, [one.get(name) for name in names]
 
 
-def _sql_rows(place: SqlTable) -> Rows:
-    if not place.file.is_file():
-        raise FileNotFoundError(place.file)
-    address = f"file:{quote(str(place.file))}?mode=ro"
+def _sql_rows(table: SqlTable) -> Rows:
+    if not table.file.is_file():
+        raise FileNotFoundError(table.file)
+    address = f"file:{quote(str(table.file))}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True)) as database:
             found = database.execute("select name from sqlite_master where type in ('table', 'view') order by name")
             names = [name for (name,) in found]
-            if place.name not in names:
+            if table.name not in names:
                 raise InvalidJointError(
-                    f"there is no table {place.name!r}; expected {alternatives(place.name, names)}."
+                    f"there is no table {table.name!r}; expected {alternatives(table.name, names)}."
                 )
-            quoted = place.name.replace('"', '""')
+            quoted = table.name.replace('"', '""')
             rows = database.execute(f'select * from "{quoted}"')
             yield 0, [name for name, *_ in rows.description]
             yield from enumerate(map(list, rows), 1)

@@ -1,7 +1,7 @@
 """How commands declare their options: flag, type, and its sentence in the help. What follows from the type need not be said.
 
 A number is called N or NUMBER, a default is in the help, columns are split at commas; a file that is to be written is looked at before any
-work: whether its ending is known, the place can be written to, and what it needs is installed. Python reads ``1_0`` as 10, and the digits
+work: whether its ending is known, its folder can be written to, and what it needs is installed. Python reads ``1_0`` as 10, and the digits
 of every script: a label, or a slip of the finger, would become a number without a word. Here neither is one.
 
 A command gets what it was asked as one record: ``asked.max_seconds`` is ``--max-seconds``.
@@ -41,32 +41,30 @@ def whole_number_of(text: str) -> int:
 # -- types -------------------------------------------------------------------------------------------------------------
 
 
-class Number(click.types.FloatParamType):
-    """A number, from ``least`` on, as an option's type."""
+class _Plain(click.ParamType):  # type: ignore[type-arg]  # click says what one converts to since 8.4 only
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The text as a number; what is one already stays."""
+        if isinstance(value, str) and ("_" in value or not value.isascii()):
+            self.fail(f"{value!r} is not a number; write it in digits, without underscores.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Number(_Plain, click.types.FloatParamType):
+    """A number, from ``least`` on."""
 
     def __init__(self, least: float = -math.inf) -> None:
         self.least = least
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The text as a number; what is one already stays."""
-        found = super().convert(_plain(self, value, param, ctx), param, ctx)
+        found = super().convert(value, param, ctx)
         if found < self.least:
             self.fail(f"expected {self.least:g} or more, found {found:g}.", param, ctx)
         return found
 
 
-class Whole(click.IntRange):
+class Whole(_Plain, click.IntRange):
     """A whole number, from ``min`` on."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The text as a whole number; what is one already stays."""
-        return super().convert(_plain(self, value, param, ctx), param, ctx)
-
-
-def _plain(kind: click.ParamType[Any], value: Any, param: Any, ctx: Any) -> Any:
-    if isinstance(value, str) and ("_" in value or not value.isascii()):
-        kind.fail(f"{value!r} is not a number; write it in digits, without underscores.", param, ctx)
-    return value
 
 
 class Parsed(click.ParamType):  # type: ignore[type-arg]  # click says what one converts to since 8.4 only
@@ -96,7 +94,7 @@ def _finite(text: str) -> float:
 
 
 def numbers(count: int | None = None, least: float = -math.inf) -> Parsed:
-    """Numbers separated by commas, each from ``least`` on."""
+    """Finite numbers separated by commas, so many or any, each from ``least`` on."""
 
     def read(text: str) -> tuple[float, ...]:
         found = tuple(map(_finite, text.split(",")))
@@ -121,13 +119,17 @@ def _grid(text: str) -> tuple[float, float, int]:
     low, high = map(_finite, parts[:2])
     if not 0.0 < low <= high:
         raise ValueError(f"expected 0 < LOW <= HIGH, found LOW = {low:g} and HIGH = {high:g}.")
-    if not (parts[2].strip().isdecimal() and parts[2].isascii()) or int(parts[2]) < 1:
+    if not (count := count_of(parts[2])):
         raise ValueError(f"COUNT must be a positive whole number, found {parts[2]!r}.")
-    return low, high, int(parts[2])
+    return low, high, count
+
+
+def count_of(text: str) -> int:
+    """A positive whole number in plain digits; 0 for any other text."""
+    return int(text) if text.strip().isdecimal() and text.isascii() else 0
 
 
 GRID = Parsed("LOW:HIGH:COUNT", _grid)
-"""Two ends and a number of points: a geometric grid."""
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -290,7 +292,7 @@ def _bin_rules(_context: click.Context, parameter: click.Parameter, values: Any)
     for value in values:
         name, _, rule = value.rpartition(":")
         name, rule = name.strip().strip('"'), rule.strip()
-        count = int(rule) if rule.isdecimal() and rule.isascii() else 0
+        count = count_of(rule)
         if not name or not (count or rule in CALENDAR):
             raise click.BadParameter(
                 f"expected COLUMN:N such as age:5, or COLUMN:{', COLUMN:'.join(CALENDAR)} for dates; found {value!r}.",

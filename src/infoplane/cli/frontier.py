@@ -17,8 +17,7 @@ from ..errors import InvalidOptionError, StoreWriteError
 from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
-from ..frontier.transitions import Transition
-from ..frontier.transitions import transitions as located_transitions
+from ..frontier.transitions import Transition, transitions
 from ..information import Array, bits
 from ..joint.task_joint import TaskJoint
 from ..problem import NOTATIONS, MarkovLagrangian, Notation, ProblemFamily, bottleneck, is_bottleneck
@@ -55,9 +54,6 @@ files = several(
 )
 """What ``frontier`` and ``resume`` write."""
 
-EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
-"""What a narrow terminal can do without, in this order."""
-
 
 @command(cls=options.Listing)
 @joint_options
@@ -91,7 +87,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 @options.threads
 @as_json
 def frontier(asked: Request) -> None:
-    r"""Solve --problem for a grid of parameters and show the best encoder of each: I(X;Z), I(Y;Z) and how it was found.
+    """Solve --problem for a grid of parameters and show the best encoder of each: I(X;Z), I(Y;Z) and how it was found.
 
     JOINT is a built-in name (infoplane datasets lists them); a table of samples or counts, .csv or .parquet, with --x and
     --y; or the matrix p(x,y) itself, with --matrix.
@@ -126,9 +122,9 @@ def frontier(asked: Request) -> None:
     chosen = options.choose(asked)
     solvers = runner_and_prover(chosen, problems, proof, along_a_path=True, capped=settings.clusters is not None)
     joint = source.load() if joint is None else joint
-    with output.at_work() as interruption:
+    with output.at_work():
         if not isinstance(joint, TaskJoint):
-            options.prepare(problems[0], interruption, *solvers)
+            options.prepare(problems[0], *solvers)
         if parameters is None:
             points = points or options.PROBLEMS[problem].points or 0
             with working("range of the grid", lines=True) as heard:
@@ -147,15 +143,15 @@ def frontier(asked: Request) -> None:
                 progress=tell,
                 **vars(proof),
             )
-    changes = phase_transitions(found, parameters) if asked.transitions else None
+    changes = None
+    if asked.transitions:  # none are looked for in a sweep that was cut short
+        ends = float(parameters.min()), float(parameters.max())
+        changes = transitions(found.joint, *ends) if found.complete else []
     present(found, source.title, problem, settings.rng, asked, changes, asked.notation)
     if not found.complete:
         kept = f"All finished runs are in {asked.store}: repeat the same command to continue."
-        output.end(
-            interruption.code,
-            f"Interrupted: {len(found.best_rows())} of {total} parameters were finished. "
-            f"{'Nothing is kept without --store.' if asked.store is None else kept}",
-        )
+        said = "Nothing is kept without --store." if asked.store is None else kept
+        output.end_interrupted(f"{len(found.best_rows())} of {total} parameters were finished. {said}")
     exit_unless_good(found, asked.certify)
 
 
@@ -167,13 +163,12 @@ def task_sweep(source: Source, asked: Request) -> tuple[TaskJoint, ProblemFamily
             "is along a bottleneck's gamma."
         )
     options.check_both(asked)
-    grid, values, points = asked.grid, asked.grid_values, asked.points
-    if grid is not None and values is not None:
-        raise click.UsageError("give --grid or --grid-values, not both.")
+    betas, points = options.given_grid(asked), asked.points
     tasks = source.load(asked.keep, asked.hide)
-    if grid is None and values is None and points is not None:  # a quarter of them; refinement places the others
-        grid = TASK_GRID[0], TASK_GRID[-1], min(points, max(3, points // 4))
-    betas = np.geomspace(*grid) if grid is not None else np.array(TASK_GRID if values is None else values)
+    if betas is None and points is not None:  # a quarter of them; refinement adds the others
+        betas = np.geomspace(TASK_GRID[0], TASK_GRID[-1], min(points, max(3, points // 4)))
+    elif betas is None:
+        betas = np.array(TASK_GRID)
     family = family_on(tasks.joint, task_funnel)
     return tasks, family, betas, [family(float(beta)) for beta in betas]
 
@@ -189,30 +184,47 @@ def present(
 ) -> None:
     """Write the files that were asked for, --out, --plot and --report, and print a JSON object, or a table, with any transitions."""
     if found.runs:
-        write(found, title, asked.out, asked.plot, asked.report, changes or (), notation)
+        output.write_frontier(found, asked.out)
+        draw(found, title, asked.plot, notation, changes or ())
+        named = f"{family_said(found)} frontier of {title}"
+        output.write(asked.report, partial(found.report, title=named, notation=notation))
     if asked.as_json:
-        said = {} if changes is None else {"transitions": [transition_record(change) for change in changes]}
-        output.print_json(record(found, problem, seed) | said)
+        told = record(found, problem, seed)
+        if changes is not None:
+            told["transitions"] = [
+                {
+                    "gamma_low": change.low,
+                    "gamma_high": change.high,
+                    "clusters_below": change.clusters_below,
+                    "clusters_above": change.clusters_above,
+                    "found": change.found,
+                }
+                for change in changes
+            ]
+        output.print_json(told)
     elif found.runs:
-        output.print_table(as_table(found, f"{problem.replace('-', ' ')} frontier of {title}", notation), EXPENDABLE)
+        print_runs(found, f"{problem.replace('-', ' ')} frontier of {title}", notation)
         for sentence in (found.held_back, found.reused):
             if sentence is not None:
-                click.echo(sentence)
+                output.say(sentence)
         for change in changes or ():
             output.say(f"transition: {change}")
         if is_enclosed(found.runs):
             output.say(f"enclosure: {found.enclosure()}")
 
 
-def phase_transitions(found: Frontier, gammas: Array) -> list[Transition]:
-    """The phase transitions between the smallest and the largest gamma of a grid; none of a sweep that was cut short."""
-    return located_transitions(found.joint, float(gammas.min()), float(gammas.max())) if found.complete else []
+def draw(found: Frontier, title: str, path: Path | None, notation: str, changes: Sequence[Transition] = ()) -> None:
+    """The information plane as a picture, if one was asked for."""
+    if path is not None:
+        from ..view.plot import plot_planes
+
+        planes = [(f"{family_said(found)} of {title}", found)]
+        output.write(path, partial(plot_planes, planes, transitions=changes, notation=notation))
 
 
-def transition_record(change: Transition) -> dict[str, Any]:
-    """What the JSON object says of a transition."""
-    others = {name: getattr(change, name) for name in ("clusters_below", "clusters_above", "found")}
-    return {"gamma_low": change.low, "gamma_high": change.high, **others}
+def family_said(found: Frontier) -> str:
+    """The family of the first run, at the beginning of a title."""
+    return found.runs[0].problem.family.replace("_", " ").capitalize()
 
 
 @contextmanager
@@ -225,26 +237,6 @@ def resumable(store: Path | None) -> Iterator[None]:
             raise
         code = output.CANNOT_WRITE if isinstance(error, StoreWriteError) else output.INTERRUPTED
         raise output.Ended(f"{error} All runs finished before are in {store}.", code) from error
-
-
-def write(
-    found: Frontier,
-    title: str,
-    out: Path | None,
-    plot: Path | None,
-    report: Path | None = None,
-    transitions: Sequence[Transition] = (),
-    notation: str = NOTATIONS[0],
-) -> None:
-    """Write the files that were asked for."""
-    family = found.runs[0].problem.family.replace("_", " ").capitalize()
-    output.write_frontier(found, out)
-    if plot is not None:
-        from ..view.plot import plot_planes
-
-        planes = [(f"{family} of {title}", found)]
-        output.write(plot, partial(plot_planes, planes, transitions=transitions, notation=notation))
-    output.write(report, partial(found.report, title=f"{family} frontier of {title}", notation=notation))
 
 
 def exit_unless_good(found: Frontier, certify: float | None) -> None:
@@ -266,36 +258,35 @@ def exit_unless_good(found: Frontier, certify: float | None) -> None:
         )
 
 
-def as_table(found: Frontier, title: str, notation: str = NOTATIONS[0]) -> output.TextTable:
+def print_runs(found: Frontier, title: str, notation: str = NOTATIONS[0]) -> None:
     """One row per parameter: its best encoder, how many of its runs converged, and the seconds of all."""
     solvers = dict.fromkeys(run.solver for run in found.runs)
     starts = max(run.start for run in found.runs) + 1
-    runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
     written = found.runs[0].problem.record.notation(notation)
-    names = [f"{name}\n[bits]" for name in found.runs[0].plane_names]
-    columns = written.name, "loss\n[nats]", *names, "|Z|", "best run", "iterations", "converged", "seconds", ""
-    made = output.TextTable(f"{title}: {runs}", columns, left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]
     by_parameter: dict[float, list[Solution]] = {}
     for run in found.runs:
         by_parameter.setdefault(run.parameter, []).append(run)
+    rows = []
     for answer in sorted(found.best_answers(), key=lambda answer: written.of(answer.run.parameter)):
         run, same = answer.run, by_parameter[answer.run.parameter]
         # Starts that end at the same point differ by rounding, and only one of them is in the Pareto set.
         remarks = ["Pareto"] if any(abs(one.ixz - run.ixz) + abs(one.iyz - run.iyz) < 1e-6 for one in pareto) else []
         remarks += [f"found at {written.of(answer.found_at):.4g}"] if answer.is_moved else []
-        made.add_row(
-            f"{written.of(run.parameter):.4g}",
-            rounded(run.loss),
-            *(rounded(bits(nats)) for nats in run.plane),
-            str(run.clusters),
-            run.status.name.lower().replace("_", " "),
-            f"{run.iterations:,}",
-            f"{sum(one.status.converged for one in same)}/{len(same)}",
-            f"{sum(one.seconds for one in same):.2f}",
-            ", ".join(remarks),
-        )
-    return made
+        cells = {
+            written.name: f"{written.of(run.parameter):.4g}",
+            "loss\n[nats]": rounded(run.loss),
+            **{f"{name}\n[bits]": rounded(bits(nats)) for name, nats in zip(run.plane_names, run.plane, strict=True)},
+            "|Z|": str(run.clusters),
+            "best run": run.status.name.lower().replace("_", " "),
+            "iterations": f"{run.iterations:,}",
+            "converged": f"{sum(one.status.converged for one in same)}/{len(same)}",
+            "seconds": f"{sum(one.seconds for one in same):.2f}",
+            "": ", ".join(remarks),
+        }
+        rows.append(cells)
+    title = f"{title}: {counted(starts, 'start')} of {', '.join(solvers)}"
+    output.print_table(title, rows, left=("best run", ""), expendable=("seconds", "iterations", "converged", "|Z|"))
 
 
 def record(found: Frontier, problem: str, seed: Seed) -> dict[str, Any]:
@@ -332,7 +323,7 @@ COMPARED: dict[str, tuple[str, Callable[[Any], str], Callable[[Any], float] | No
 }
 """Columns of a comparison: what each shows, how that is written, and what of it is said over all parameters."""
 
-EXPENDABLE_COMPARED = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[bits]")
+EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[bits]")
 """What a narrow terminal can do without, in this order."""
 
 
@@ -345,7 +336,7 @@ EXPENDABLE_COMPARED = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "
 @options.threads
 @as_json
 def compare(asked: Request) -> None:
-    r"""Run several solvers on the same parameters and starts of JOINT, and compare loss, convergence and time.
+    """Run several solvers on the same parameters and starts of JOINT, and compare loss, convergence and time.
 
     JOINT is given as in infoplane solve. An option such as --penalty goes to every solver that has it. A star marks the
     lowest loss of a parameter, and all losses within 1e-9 nats of it. With --certify the solver that proves optima takes
@@ -370,12 +361,12 @@ def compare(asked: Request) -> None:
         chosen[prover.name] = prover
     names = list(chosen)
     joint = source.load()
-    with output.at_work() as interruption:
+    with output.at_work():
         if parameters is None:
             with working("range of the grid", lines=True) as heard:
                 parameters = np.geomspace(*natural_range(joint, family, heard), options.PROBLEMS[problem].points or 0)
             output.note(f"{options.range_text(asked, parameters)}, {len(parameters)} points spaced geometrically")
-        options.prepare(problems[0], interruption, *chosen.values())
+        options.prepare(problems[0], *chosen.values())
         found = run_each(joint, family, parameters, chosen, settings, partial(bar, lines=True))
     if asked.certify is not None:
         found = bounded(found, asked.certify)
@@ -384,7 +375,7 @@ def compare(asked: Request) -> None:
     )
     rows = compared(found)
     if together.runs:
-        write(together, source.title, None, asked.plot, notation=asked.notation)
+        draw(together, source.title, asked.plot, asked.notation)
     if asked.as_json:
         output.print_json(
             {
@@ -399,11 +390,9 @@ def compare(asked: Request) -> None:
         )
     elif rows:
         title = f"{problem.replace('-', ' ')} of {source.title}: {counted(len(names), 'solver')}"
-        output.print_table(
-            comparison_table(rows, title, options.PROBLEMS[problem].notation(asked.notation)), EXPENDABLE_COMPARED
-        )
+        print_comparison(rows, title, options.PROBLEMS[problem].notation(asked.notation))
     if not together.complete:
-        output.end(interruption.code, f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
+        output.end_interrupted(f"{len(found)} of {len(names)} solvers were begun.")
     exit_unless_good(together, asked.certify)
 
 
@@ -416,21 +405,24 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
     return options.configured(name, own)
 
 
-def comparison_table(rows: list[dict[str, Any]], title: str, written: Notation) -> output.TextTable:
+def print_comparison(records: list[dict[str, Any]], title: str, written: Notation) -> None:
     """The records, and at the end one row per solver over all parameters; a column of gaps if any was proven."""
-    hidden = () if any(row["gap_nats"] is not None for row in rows) else (GAP,)
-    made = output.TextTable(title, (written.name, "solver", *COMPARED, ""), left=("solver", ""), hidden=hidden)
-    rows = sorted(rows, key=lambda row: written.of(row["parameter"]))
-    for index, row in enumerate(rows):
-        last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
-        cells = ["" if row[key] is None else text_of(row[key]) for key, text_of, _ in COMPARED.values()]
-        star = "*" if row["winner"] else ""
-        made.add_row(f"{written.of(row['parameter']):.4g}", row["solver"], *cells, star, end_section=last)
-    for name in dict.fromkeys(row["solver"] for row in rows):
-        own = [row for row in rows if row["solver"] == name]
-        cells = []
-        for key, text_of, over_all in COMPARED.values():
+    columns = dict(COMPARED)
+    if all(row["gap_nats"] is None for row in records):
+        del columns[GAP]
+    rows, sections = [], []
+    for parameter in sorted({row["parameter"] for row in records}, key=written.of):
+        same = [row for row in records if row["parameter"] == parameter]
+        for row in same:
+            cells = {name: "" if row[key] is None else text_of(row[key]) for name, (key, text_of, _) in columns.items()}
+            first = {written.name: f"{written.of(parameter):.4g}", "solver": row["solver"]}
+            rows.append(first | cells | {"": "*" if row["winner"] else ""})
+        sections.append(len(rows) - 1)
+    for solver in dict.fromkeys(row["solver"] for row in records):
+        own = [row for row in records if row["solver"] == solver]
+        cells = {}
+        for name, (key, text_of, over_all) in columns.items():
             values = [row[key] for row in own]
-            cells.append("" if over_all is None or None in values else text_of(over_all(values)))
-        made.add_row("all", name, *cells, f"{sum(row['winner'] for row in own)}*")
-    return made
+            cells[name] = "" if over_all is None or None in values else text_of(over_all(values))
+        rows.append({written.name: "all", "solver": solver, **cells, "": f"{sum(row['winner'] for row in own)}*"})
+    output.print_table(title, rows, left=("solver", ""), expendable=EXPENDABLE, sections=sections)

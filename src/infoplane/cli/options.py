@@ -46,7 +46,8 @@ from .flags import (
     several,
     switch,
 )
-from .output import Interruption, note
+from .output import interruption, note
+from .plugins import load_plugins
 
 # -- JOINT -------------------------------------------------------------------------------------------------------------
 
@@ -83,11 +84,7 @@ class Source:
         return title_of(self.name)
 
     def load(self, keep: tuple[str, ...] = (), hide: tuple[str, ...] = ()) -> Any:
-        """The joint, or what to keep and what to hide; a usage error if options and JOINT do not go together, InvalidJointError if the
-        data is bad or cannot be denoised.
-
-        If most of I(X;Y) is what independence would show at this sample size, a line on stderr says so.
-        """
+        """The joint, or what to keep and what to hide; a line on stderr if most of I(X;Y) is what independence would show."""
         if keep or hide:
             from .tables import read_tasks
 
@@ -127,19 +124,16 @@ class Source:
 
     def given(self) -> list[str]:
         """The flags that say how a file is read."""
-        named = {
-            "--bin" if one.name == "bins" else flag_of(one.name): getattr(self, one.name)
-            for one in dataclasses.fields(self)
-        }
-        about = [flag for flag in named if flag not in ("--name", "--prior", "--denoise")]
-        return [flag for flag in about if named[flag] not in (None, (), {}) and named[flag] is not False]
+        reading = [one.name for one in dataclasses.fields(self) if one.name not in ("name", "prior", "denoise")]
+        changed = [name for name in reading if getattr(self, name) != getattr(Source(self.name), name)]
+        return ["--bin" if name == "bins" else flag_of(name) for name in changed]
 
     def prior_said(self, joint: Joint) -> str:
         """Which p(x) the joint has, in words."""
-        if self.prior is not None and self.prior not in (UNIFORM, CAPACITY):
-            return f"from {Path(self.prior).name}"
         if self.prior == CAPACITY:
             return "the mean of the systems' capacity-achieving ones"
+        if self.prior not in (None, UNIFORM):
+            return f"from {Path(self.prior).name}"
         return "uniform" if np.ptp(joint.p_x) <= 1e-12 else "that of JOINT"
 
 
@@ -282,6 +276,15 @@ def check_both(asked: Request) -> None:
         raise click.UsageError("--keep and --hide go together: columns to keep, and columns to hide.")
 
 
+def given_grid(asked: Request) -> Array | None:
+    """The parameters of --grid or --grid-values, as they were written; None if neither was given."""
+    if asked.grid is not None and asked.grid_values is not None:
+        raise click.UsageError("--grid and --grid-values both give the grid: leave one out.")
+    if asked.grid is not None:
+        return np.geomspace(*asked.grid)
+    return None if asked.grid_values is None else np.array(asked.grid_values)
+
+
 def make_family(asked: Request) -> tuple[ProblemFamily, Array | None, list[MarkovLagrangian]]:
     """The family of problems of ``frontier`` and ``compare``, its grid of parameters, and the problems that can be made before any work.
 
@@ -291,17 +294,15 @@ def make_family(asked: Request) -> tuple[ProblemFamily, Array | None, list[Marko
     name, family = asked.problem, PROBLEMS[asked.problem]
     if family.points is None:
         raise click.UsageError(f"--problem {name} has no parameter to sweep; use solve, or another problem.")
-    if asked.grid is not None and asked.grid_values is not None:
-        raise click.UsageError("--grid and --grid-values both give the grid: leave one out.")
+    given = given_grid(asked)
     for key, value in asked.of(*FIXED).items():
         if (key in family.options) != (value is not None):
             raise click.UsageError(f"--problem {name} {'needs' if value is None else 'takes no'} {flag_of(key)}.")
     own = asked.of(*family.options)
     make = partial(family, **own)
-    if asked.grid is None and asked.grid_values is None:
+    if given is None:
         return make, None, [family.member(**own)]
     written = family.notation(asked.notation)
-    given = np.array(asked.grid_values) if asked.grid is None else np.geomspace(*asked.grid)
     parameters = np.array([written.read(float(value)) for value in given])
     return make, parameters, [make(float(parameter)) for parameter in parameters]
 
@@ -317,7 +318,7 @@ def range_text(asked: Request, parameters: Array) -> str:
 
 
 def _solver(name: str) -> str:
-    """A name that is registered by then: ``--plugin`` may have added some."""
+    """A name that is registered when it is parsed: ``--plugin`` may have added some."""
     if name not in SOLVERS:
         known, near = ", ".join(SOLVERS), did_you_mean(name, [*SOLVERS])
         raise ValueError(f"there is no solver {name!r}{near}; the names are {known}, and those of a --plugin.")
@@ -360,12 +361,12 @@ def _click_type(hint: Any) -> Any:
 def _options_of(cls: type, whose: str) -> dict[str, Decorator[Any]]:
     """Field -> option, for the fields of a class that have one; the help begins with ``whose`` it is."""
     hints, described = get_type_hints(cls), _described(cls)
-    options: dict[str, Decorator[Any]] = {}
-    for name in _flags(cls):
+
+    def made(name: str) -> Decorator[Any]:
         text = described.get(name, "")  # python -OO leaves docstrings out
-        text = f"For {whose}: {text[:1].lower()}{text[1:]}"
-        options[name] = option(flag_of(name), _click_type(hints[name]), text)
-    return options
+        return option(flag_of(name), _click_type(hints[name]), f"For {whose}: {text[:1].lower()}{text[1:]}")
+
+    return {name: made(name) for name in _flags(cls)}
 
 
 def _named(cls: type) -> str:
@@ -474,16 +475,14 @@ def make_proof(asked: Request) -> ProofOptions:
     return NO_PROOF if asked.certify is None else ProofOptions(asked.certify, **proof_limits(asked))
 
 
-def prepare(problem: MarkovLagrangian, interruption: Interruption, *solvers: Solver | None) -> None:
+def prepare(problem: MarkovLagrangian, *solvers: Solver | None) -> None:
     """Compile or load the kernels that solvers need, so that the seconds of their runs do not include it; None stands for no solver."""
-    for solver in dict.fromkeys(solvers):
-        if solver is None:
-            continue
+    for solver in dict.fromkeys(filter(None, solvers)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             solve(datasets.paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
         # Within solve() Ctrl-C ends a run, which is then returned; here it ends the command.
-        interruption.check()
+        interruption().check()
 
 
 def _use_threads(context: click.Context, _parameter: click.Parameter, value: int | None) -> None:
@@ -501,13 +500,6 @@ threads = option(
 )
 
 
-def _load(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
-    if values:
-        from .plugins import load_plugins
-
-        load_plugins(parameter, values)
-
-
 plugin = option(
     "--plugin MODULE|FILE.py[:NAME]",
     str,
@@ -515,7 +507,7 @@ plugin = option(
     multiple=True,
     is_eager=True,
     expose_value=False,
-    callback=_load,
+    callback=load_plugins,
 )
 
 _solving = several(*_own_options.values(), plugin, run_options, certify)

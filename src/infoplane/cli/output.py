@@ -19,9 +19,8 @@ import re
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -51,56 +50,44 @@ def print_json(value: dict[str, Any]) -> None:
     say(json.dumps(to_json(value), allow_nan=False))
 
 
-@dataclass
-class TextTable:
-    """Columns hold numbers, aligned to the right and never broken, unless named in ``left``; those ``hidden`` are not drawn."""
+def print_table(
+    title: str,
+    rows: Sequence[Mapping[str, str]],
+    *,
+    left: Sequence[str] = (),
+    expendable: Sequence[str] = (),
+    sections: Container[int] = (),
+    headed: bool = True,
+) -> None:
+    """Print rows, each with its cells by column, and a line below those in ``sections``; columns not in ``left`` hold numbers.
 
-    title: str
-    columns: Sequence[str]
-    left: Sequence[str] = ()
-    hidden: Sequence[str] = ()
-    headed: bool = True
-    rows: list[tuple[str, ...]] = field(default_factory=list)
-    ends: set[int] = field(default_factory=set)
-    """Rows with a line below them."""
-
-    def add_row(self, *cells: str, end_section: bool = False) -> None:
-        """One more row."""
-        self.rows.append(cells)
-        if end_section:
-            self.ends.add(len(self.rows) - 1)
-
-    def drawn(self, without: Sequence[str] = ()) -> Any:
-        """As rich prints it, in words that cannot command a terminal."""
-        from rich import box
-        from rich.table import Table
-
-        kept = [at for at, name in enumerate(self.columns) if name not in (*self.hidden, *without)]
-        style = {"box": box.SIMPLE_HEAD, "title_justify": "left", "title_style": "bold", "pad_edge": False}
-        made = Table(title=shown_lines(self.title), show_header=self.headed, **style)  # type: ignore[arg-type]
-        for name in (self.columns[at] for at in kept):
-            justify: Any = "left" if name in self.left else "right"
-            made.add_column(shown_lines(name), justify=justify, no_wrap=name not in self.left)
-        for number, row in enumerate(self.rows):
-            made.add_row(*(shown_lines(row[at]) for at in kept), end_section=number in self.ends)
-        return made
-
-
-def print_table(made: TextTable, expendable: Sequence[str] = ()) -> None:
-    """Print a table; on a narrow terminal without those of the ``expendable`` columns that there is no room for, the first of them first.
-
-    Numbers are never shortened: a column is there whole, or it is not, and a line below says which are missing. Labels of the data are
-    never read as markup, and a pipe gets 120 columns unless COLUMNS says how many.
+    On a narrow terminal it lacks those of the ``expendable`` columns that do not fit, the first of them first: numbers are never
+    shortened, and a line below says which columns are missing. Labels of the data are never read as markup, and a pipe gets 120 columns
+    unless COLUMNS says how many.
     """
+    from rich import box
     from rich.console import Console
     from rich.measure import Measurement
+    from rich.table import Table
+
+    def drawn(names: list[str]) -> Table:
+        made = Table(title=shown_lines(title), box=box.SIMPLE_HEAD, pad_edge=False, show_header=headed)
+        made.title_justify, made.title_style = "left", "bold"
+        for name in names:
+            is_text = name in left
+            made.add_column(shown_lines(name), justify="left" if is_text else "right", no_wrap=not is_text)
+        for number, row in enumerate(rows):
+            made.add_row(*(shown_lines(row[name]) for name in names), end_section=number in sections)
+        return made
 
     out = Console(markup=False, highlight=False, emoji=False)
     if not out.is_terminal and "COLUMNS" not in os.environ:
         out.width = 120
     anything = out.options.update(max_width=10_000)
+    columns = [*rows[0]] if rows else []
+    expendable = [name for name in expendable if name in columns]
     for count in range(len(expendable) + 1):
-        table = made.drawn(expendable[:count])
+        table = drawn([name for name in columns if name not in expendable[:count]])
         if Measurement.get(out, anything, table).maximum <= out.width:
             break
     out.print(table)
@@ -111,7 +98,7 @@ def print_table(made: TextTable, expendable: Sequence[str] = ()) -> None:
 
 def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
     """What each is, and its value, line by line."""
-    print_table(TextTable(title, ("", " "), left=("", " "), headed=False, rows=list(facts)))
+    print_table(title, [{"": name, " ": value} for name, value in facts], left=("", " "), headed=False)
 
 
 @contextmanager
@@ -119,7 +106,7 @@ def one_line_warnings() -> Iterator[None]:
     """Warnings on stderr: the first of each category in one line, and at the end how many more there were."""
     told: dict[type[Warning], int] = {}
 
-    def show(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *_where: Any, **_more: Any) -> None:
         told[category] = told.get(category, 0) + 1
         if told[category] == 1:
             note(f"Warning: {message}")
@@ -166,25 +153,21 @@ def write(path: Path | None, how: Callable[[Path], Any], said: str = "") -> None
 
 def write_page(path: Path | None, page: Callable[[], bytes]) -> None:
     """An HTML page, made if it was asked for, whole or not at all."""
-
-    def whole(path: Path) -> None:
+    if path is not None:
         with whole_file(path) as file:
             file.write(page())
-
-    write(path, whole)
+        note(f"wrote {path}")
 
 
 def write_table(frame: Any, path: Path | None, said: str = "") -> None:
-    """A .csv or .parquet, whole or not at all."""
-
-    def whole(path: Path) -> None:
+    """A .csv or .parquet, if one was asked for, whole or not at all."""
+    if path is not None:
         with whole_file(path) as file:
             if path.suffix.lower() == ".parquet":
                 frame.to_parquet(file)
             else:
                 file.write(_checked(frame, path).to_csv(index=False).encode("utf-8", "backslashreplace"))
-
-    write(path, whole, said)
+        note(f"wrote {path}{said}")
 
 
 def write_frontier(frontier: Frontier, path: Path | None, said: str = "") -> None:
@@ -225,9 +208,9 @@ def _checked(table: Any, path: Path) -> Any:
         return f"'{cell}" if escape else cell
 
     table = table.set_axis([checked(name) for name in table.columns], axis=1)
-    for place, kind in enumerate(table.dtypes):
+    for column, kind in enumerate(table.dtypes):
         if kind.kind not in "biufc":
-            table.isetitem(place, [checked(cell) for cell in table.iloc[:, place]])
+            table.isetitem(column, [checked(cell) for cell in table.iloc[:, column]])
     if found and not escape:
         note(
             f"Warning: a spreadsheet would run {counted(found, 'cell')} of {path} as a formula, since the text begins with =, +, - or @. "
@@ -267,6 +250,17 @@ def end(code: int, sentence: str) -> NoReturn:
     click.get_current_context().exit(code)
 
 
+def end_interrupted(sentence: str) -> NoReturn:
+    """The end of a command that a signal has cut short, after whatever there was to show."""
+    end(interruption().code, f"Interrupted: {sentence}")
+
+
+def interruption() -> Interruption:
+    """That of the command under way."""
+    found: Interruption = click.get_current_context().obj
+    return found
+
+
 class Interruption:
     """Which signal came, if any. The command then counts as interrupted, even if the library returned a converged run."""
 
@@ -299,28 +293,27 @@ class Interruption:
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
     """Remember the signals that end a command, and raise KeyboardInterrupt; one that is ignored, as by ``&`` or nohup, stays ignored."""
-    interruption = Interruption()
-    handlers = {number: signal.getsignal(number) for number in SIGNALS}
-    before = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
-    if threading.current_thread() is not threading.main_thread():
-        before = {}
+    heard = Interruption()
+    handled = SIGNALS if threading.current_thread() is threading.main_thread() else ()
+    before = {
+        number: handler for number in handled if (handler := signal.getsignal(number)) not in (signal.SIG_IGN, None)
+    }
     for number in before:
-        signal.signal(number, interruption.note)
+        signal.signal(number, heard.note)
     try:
         with heard_like_control_c(SIGNALS):
-            yield interruption
+            yield heard
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 @contextmanager
-def at_work(*, awaits_an_answer: bool = False) -> Iterator[Interruption]:
+def at_work(*, awaits_an_answer: bool = False) -> Iterator[None]:
     """Where a command solves, with `one_line_warnings`; one that awaits an answer gets the library's best so far once a signal comes."""
-    interruption: Interruption = click.get_current_context().obj
-    interruption.awaits_an_answer = awaits_an_answer
+    interruption().awaits_an_answer = awaits_an_answer
     try:
         with one_line_warnings():
-            yield interruption
+            yield
     finally:
-        interruption.awaits_an_answer = False
+        interruption().awaits_an_answer = False

@@ -17,7 +17,7 @@ import click
 from ..solvers.registry import SOLVERS, register
 
 
-def load_plugins(parameter: click.Parameter, values: tuple[str, ...]) -> None:
+def load_plugins(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
     """Import what each value names, and register its solvers; a usage error if there are none."""
     for value in values:
         where, name = _parted(value)

@@ -14,11 +14,12 @@ import numpy as np
 from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniforms
 from ..encoder.encoder import EncoderView, cluster_names
 from ..errors import InfoplaneError, InvalidOptionError
-from ..formatting import counted, label_text
+from ..formatting import counted, filled, label_text
 from ..frontier.leakage import ConfidentFunnel
 from ..frontier.release import Release, release_mechanism
 from ..information import NATS_PER_BIT, bits, mutual_information
 from ..joint.joint import Joint
+from ..joint.tables import by_column
 from ..joint.task_joint import TaskJoint
 from ..storage.files import check_regular
 from ..storage.mechanism import read_mechanism, write_mechanism
@@ -39,6 +40,7 @@ from .flags import (
     columns,
     command,
     complete_rows,
+    count_of,
     numbers,
     option,
     several,
@@ -125,7 +127,7 @@ keyed = several(
 @output.escape_formulas
 @as_json
 def release(asked: Request) -> None:
-    r"""Release the columns --x of DATA, a row a record, so that they tell little of the columns --hide.
+    """Release the columns --x of DATA, a row a record, so that they tell little of the columns --hide.
 
     The released table has the released values and nothing else, row by row: no secret, no id, no other column. It keeps as much of --x
     as the caps allow, or of what --x tells of --keep, which is proven. What it promises is printed. Without --id and --key-file every
@@ -145,7 +147,7 @@ def release(asked: Request) -> None:
         raise click.UsageError(
             "--proof is of a bound, and a cap with --confidence rests on a test: leave out one of them."
         )
-    key, id_column, report = read_key(asked), asked.id_column, asked.report
+    key, id_column = read_key(asked), asked.id_column
     frame, wanted = read_joint(asked, asked.bins, id_column)
     joint = wanted.hide if isinstance(wanted, TaskJoint) else wanted
     warn_of_columns(joint)
@@ -174,9 +176,9 @@ def release(asked: Request) -> None:
         output.write(asked.proof, kept.save)
         most = f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven."
         sentences = [most, *cost]
-    found = audit(joint, kept, max_seconds=0.0 if report is None else min(asked.max_seconds, FOR_THE_PAGE))
+    found = audit(joint, kept, max_seconds=0.0 if asked.report is None else min(asked.max_seconds, FOR_THE_PAGE))
     title, promised = f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *sentences]
-    output.write_page(report, lambda: audit_page(joint, kept, found, title, promised))
+    output.write_page(asked.report, lambda: audit_page(joint, kept, found, title, promised))
     if asked.as_json:
         names, rows = cluster_names(kept.joint, kept.encoder), found.reset_index().to_dict("records")
         output.print_json({"caps": caps, "released_values": names, "cost": cost, "audit": rows})
@@ -243,12 +245,11 @@ def read_key(asked: Request) -> bytes | None:
 
 def warn_of_columns(joint: Joint) -> None:
     """A line for each column that alone all but is the secret."""
-    for at, name in enumerate(joint.x_names):
+    for name, values in by_column(joint.x_labels, joint.x_names).items():
         nats = joint.mutual_information
         if len(joint.x_names) > 1:
-            values = [label[at] for label in joint.x_labels]  # type: ignore[index]
-            place = {value: code for code, value in enumerate(dict.fromkeys(values))}
-            together = np.eye(len(place))[:, [place[value] for value in values]]
+            codes = {value: code for code, value in enumerate(dict.fromkeys(values))}
+            together = np.eye(len(codes))[:, [codes[value] for value in values]]
             nats = mutual_information(np.asarray(together @ joint.p_xy))
         if nats > 0.0 and nats >= TELLS_ALL * joint.entropy_y:
             output.note(
@@ -277,7 +278,7 @@ def _cost(kept: EncoderView, search: Callable[..., Any]) -> list[str]:
         return [
             f"The worst case of {bits(kept.max_lift):.4g} bits costs {lost:.4f} bits of utility against the other caps alone."
         ]
-    worst = max(kept.worst_lift.nats, min(-kept.least_lift.nats, 1e3))
+    worst = max(kept.worst_lift.nats, -kept.least_lift.nats)
     half = float(f"{0.5 * bits(min(worst, 2.0)):.1g}")
     if half <= 0.0:
         return []
@@ -314,29 +315,31 @@ def write_released(released: Any, out: Path, said: str, key: bytes | None) -> No
 
 def _warn_of_second(released: Any, out: Path) -> None:
     """A line if OUT holds another release of as many rows: what both tell together, neither promises."""
-    former = None
-    if out.is_file():
-        with suppress(Exception):  # whatever stands there that is no table is no release
-            former = read_frame(str(out))
-    if former is None or len(former) != len(released) or [*former.columns] != [*released.columns]:
+    if not out.is_file():
         return
-    pairs = zip(former.to_numpy(dtype=object), released.to_numpy(dtype=object), strict=True)
+    try:
+        first = read_frame(str(out))
+    except Exception:  # whatever stands there that is no table is no release
+        return
+    if len(first) != len(released) or [*first.columns] != [*released.columns]:
+        return
+    pairs = zip(first.to_numpy(dtype=object), released.to_numpy(dtype=object), strict=True)
     changed = sum(tuple(map(str, one)) != tuple(map(str, other)) for one, other in pairs)
     if changed:
         output.note(
-            f"Warning: {out} held a release of {counted(len(former), 'row')} already, and {changed:,} of them are different now. If these "
+            f"Warning: {out} held a release of {counted(len(first), 'row')} already, and {changed:,} of them are different now. If these "
             "are the same records, whoever has both knows more than is promised: keep the first, or use --id and the same --key-file."
         )
 
 
 def _replace(made: Mechanism, path: Path) -> None:
     """Write a mechanism; a line if another one is there already that draws otherwise from the same columns."""
-    former, columns = None, made.features[0].columns
+    held, columns = None, made.features[0].columns
     if path.is_file():
         with suppress(InfoplaneError):
-            former = read_mechanism(path)
-    if former is not None and len(former.features) == 1 and former.features[0].columns == columns:
-        old, new = former.features[0].encoder, made.features[0].encoder
+            held = read_mechanism(path)
+    if held is not None and len(held.features) == 1 and held.features[0].columns == columns:
+        old, new = held.features[0].encoder, made.features[0].encoder
         if old.shape != new.shape or not np.allclose(old, new, rtol=0.0, atol=1e-9):
             output.note(
                 f"Warning: {path} held another mechanism for {', '.join(columns)}. Records that went through it are released "
@@ -366,7 +369,7 @@ def _replace(made: Mechanism, path: Path) -> None:
 @output.escape_formulas
 @as_json
 def compare_releases(asked: Request) -> None:
-    r"""Put releases of DATA on one plane: what each keeps of --x, what it tells of --hide on average and at worst, and which to take.
+    """Put releases of DATA on one plane: what each keeps of --x, what it tells of --hide on average and at worst, and which to take.
 
     MECHANISMS are .json files of infoplane release; a column that one of them cuts into bins is cut in the same way here, unless --bin says
     otherwise. Beside them: our best releases under caps, columns left out, values in coarser groups, and values merged.
@@ -396,21 +399,23 @@ def compare_releases(asked: Request) -> None:
             merged=[int(k) if k.is_integer() else k for k in asked.merge or ()],
         )
     frame = found.to_frame()
-    advice = [found.advice(nats_of(cap), lift) for cap in caps] or [found.advice(max_lift=lift)]
+    advice = [found.advice(nats_of(cap), lift) for cap in caps or (None,)]
     output.write_table(frame, asked.out)
     output.write(asked.plot, lambda path: save_figure(found.plot(), path))
     if asked.as_json:
         output.print_json({"releases": frame.to_dict("records"), "advice": advice})
         return
-    kept = f"I({found.kept};Z)\n[bits]"
-    made = output.TextTable(
-        f"Releases of {', '.join(asked.columns)}, hiding {', '.join(asked.hide)}",
-        ("release", kept, "I(S;Z)\n[bits]", "worst lift\n[bits]", "smallest\ngroup", "dominated by"),
-        left=("release", "dominated by"),
-    )
-    for row in frame.itertuples(index=False):
-        made.add_row(row[0], *(f"{number:.4f}" for number in row[1:4]), f"{row[4]:.3g}", row[6])
-    output.print_table(made)
+    kept, leakage = frame.columns[1:3]
+    columns = {
+        "release": "{name}",
+        f"I({found.kept};Z)\n[bits]": f"{{{kept}:.4f}}",
+        "I(S;Z)\n[bits]": f"{{{leakage}:.4f}}",
+        "worst lift\n[bits]": "{worst_lift_bits:.4f}",
+        "smallest\ngroup": "{smallest_group:.3g}",
+        "dominated by": "{dominated_by}",
+    }
+    title = f"Releases of {', '.join(asked.columns)}, hiding {', '.join(asked.hide)}"
+    output.print_table(title, filled(columns, frame.to_dict("records")), left=("release", "dominated by"))
     for sentence in (*advice, about_the_table("not the population, for which infoplane audit gives a bound")):
         output.say(sentence)
 
@@ -432,15 +437,14 @@ def _levels(joint: Joint, asked: str) -> tuple[str, list[Any]]:
             f"--levels needs a column of --x ({', '.join(joint.x_names)}), a colon, and numbers of bins or a table; found {asked!r}."
         )
     rest = asked.removeprefix(f"{name}:")
-    if all(part.strip().isdecimal() for part in rest.split(",")):
-        return name, [int(part) for part in rest.split(",")]
+    if all(counts := [count_of(part) for part in rest.split(",")]):
+        return name, counts
     table = read_frame(rest)
     if table.shape[1] < 2:
         raise InvalidOptionError(
             f"--levels: {rest} must have a column of values and one for each level; found one column."
         )
-    at = joint.x_names.index(name)
-    values = [label[at] if len(joint.x_names) > 1 else label for label in joint.x_labels]  # type: ignore[index]
+    values = by_column(joint.x_labels, joint.x_names)[name]
     found = []
     for level in table.columns[1:]:
         groups = dict(zip(map(label_text, table.iloc[:, 0]), table[level], strict=True))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -25,11 +23,10 @@ from infoplane_paper import (
 
 from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
-from ..sweep.progress import drawn
+from ..sweep.progress import drawn, duration
 from ..view.drawing import require_matplotlib
 from . import options, output
 from .flags import Request, command, made_directory, option, switch
-from .output import Interruption
 
 NAMES = ", ".join(FIGURES)
 
@@ -49,7 +46,7 @@ NAMES = ", ".join(FIGURES)
     "rendered",
 )
 def reproduce(asked: Request) -> None:
-    r"""Run the paper's evaluation, all of it or the FIGUREs named, and judge every claim from the runs.
+    """Run the paper's evaluation, all of it or the FIGUREs named, and judge every claim from the runs.
 
     Everything is run with the paper's gradient step and stopping rule and with our own steps, which stop at stationary points only,
     beside proven optima. Writes one .png, one .csv and one appendix per figure, report.md and report.html, three pages, and
@@ -78,56 +75,43 @@ def reproduce(asked: Request) -> None:
     left = [job for job in jobs if not job.done]
     if len(left) < len(jobs):
         output.note(f"{len(jobs) - len(left)} of {len(jobs)} pieces are done already, in {out / 'runs'}.")
-    interruption: Interruption = click.get_current_context().obj
     try:
-        _work(reproduction, left, interruption, quick)
+        _work(reproduction, left, quick)
     except KeyboardInterrupt:
         done = sum(job.done for job in reproduction.jobs())
         again = shlex.join(["infoplane", "reproduce", *figures, *["--quick"] * quick, "--out", str(out)])
-        said = f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}"
-        output.end(interruption.code, said)
+        output.end_interrupted(f"{done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}")
     figures_judged = [reproduction.judged(figure) for figure in chosen]
     for judged in figures_judged:
         write_figure(judged, out)
     write_report(figures_judged, reproduction.scale, out)
-    made = output.TextTable(
-        "The paper's claims", ("figure", "the paper says", "verdict"), left=("figure", "the paper says", "verdict")
-    )
-    for judged in figures_judged:
-        for verdict in judged.verdicts:
-            made.add_row(judged.figure.name, verdict.claim.text, outcome(verdict)[0].value)
-    output.print_table(made)
+    rows = [
+        {"figure": judged.figure.name, "the paper says": said.claim.text, "verdict": outcome(said)[0].value}
+        for judged in figures_judged
+        for said in judged.verdicts
+    ]
+    output.print_table("The paper's claims", rows, left=("figure", "the paper says", "verdict"))
     output.say(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
 
 
-def _work(reproduction: Reproduction, left: list[Job], interruption: Interruption, quick: bool) -> None:
+def _work(reproduction: Reproduction, left: list[Job], quick: bool) -> None:
     """Compile the kernels, estimate how long it will take unless it is quick, and run what is left."""
     if not left:
         return
     for step in ("gradient", "majorise"):
-        options.prepare(bottleneck(0.2), interruption, DouglasRachford("ib-1", step=step))
+        options.prepare(bottleneck(0.2), DouglasRachford("ib-1", step=step))
     if not quick:
-        with _bar(len(left), "timing samples") as tell:
+        with drawn("timing samples", len(left)) as update:
             seconds = 0.0
             for job in left:
-                interruption.check()
+                output.interruption().check()
                 seconds += job.piece.estimate()
-                tell(job)
+                update(advance=1, text=_named(job))
         output.note(f"{len(left)} pieces to run: about {duration(seconds)}, estimated from timed samples.")
-    with _bar(len(left), "reproduce") as tell:
-        for job in reproduction.work(left, interruption.check):
-            tell(job)
+    with drawn("reproduce", len(left)) as update:
+        for job in reproduction.work(left, output.interruption().check):
+            update(advance=1, text=_named(job))
 
 
-def duration(seconds: float) -> str:
-    """In seconds, minutes or hours."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
-
-
-@contextmanager
-def _bar(total: int, title: str) -> Iterator[Callable[[Job], None]]:
-    """A bar on stderr that names the piece just done; nothing when stderr is not a terminal."""
-    with drawn(title, total) as update:
-        yield lambda job: update(advance=1, text=f"{job.figure.name}: {job.piece.name}")
+def _named(job: Job) -> str:
+    return f"{job.figure.name}: {job.piece.name}"

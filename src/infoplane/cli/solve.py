@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..encoder.encoder import by_mass, predicted
-from ..formatting import SHOWN_ROWS, counted, label_text, rounded
+from ..formatting import SHOWN_ROWS, counted, label_text
 from ..frontier.frontier import Frontier
 from ..frontier.leakage import ConfidentFunnel
 from ..information import bits
@@ -61,7 +61,7 @@ from .options import Source, joint_options, task_options
 @options.threads
 @as_json
 def solve(asked: Request) -> None:
-    r"""Find one encoder p(z|x) for JOINT that minimises --problem: the best of several runs.
+    """Find one encoder p(z|x) for JOINT that minimises --problem: the best of several runs.
 
     JOINT is a built-in name (infoplane datasets lists them); a table of samples or counts, .csv, .parquet, .feather,
     .xlsx, .jsonl or sqlite:///file.db?table, with --x and --y; a table of counts with labels in its first column and row; or the
@@ -87,15 +87,15 @@ def solve(asked: Request) -> None:
     capped: caps.Capped | None = None
     if asked.max_leakage_bits is not None:
         joint = source.load(asked.keep, asked.hide)
-        with output.at_work(awaits_an_answer=True) as interruption:
-            capped = caps.solve_one(joint, asked, interruption)
+        with output.at_work(awaits_an_answer=True):
+            capped = caps.solve_one(joint, asked)
         found = capped.solution
     else:
         joint, wanted, chosen, proof = posed(source, asked)
-        with output.at_work(awaits_an_answer=True) as interruption:
+        with output.at_work(awaits_an_answer=True):
             if isinstance(joint, Joint):
                 solvers = runner_and_prover(chosen, [wanted], proof, capped=settings.clusters is not None)
-                options.prepare(wanted, interruption, *solvers)
+                options.prepare(wanted, *solvers)
             with working("solving", lines=True) as tell:
                 found = run(joint, wanted, chosen, **vars(settings), callback=tell, **vars(proof))
     write(found, asked)
@@ -107,9 +107,9 @@ def solve(asked: Request) -> None:
     else:
         notation = "beta" if asked.beta is not None and not (asked.keep or asked.hide) else "gamma"
         show(found, source.title, notation, capped)
-    if interruption.seen or (capped is None and found.status is Status.INTERRUPTED):
+    if output.interruption().seen or (capped is None and found.status is Status.INTERRUPTED):
         what = "encoder found by then" if capped is None else "release found by then, within the cap"
-        output.end(interruption.code, f"Interrupted: this is the best {what}.")
+        output.end_interrupted(f"this is the best {what}.")
     if (missed := shortfall(found, capped, asked.certify)) is not None:
         output.end(output.NOT_CONVERGED, missed)
 
@@ -126,9 +126,7 @@ def check_tasks(asked: Request) -> None:
             "with --keep and --hide give --beta, and --gamma if it is not to be the joint's own small one; or --max-leakage-bits alone."
         )
     if asked.side_information and asked.gamma is None:
-        raise click.UsageError(
-            "--side-information needs --gamma, the price of I(X;Z), and --beta, the weight of I(S;Z)."
-        )
+        raise click.UsageError("--side-information needs --gamma, the weight of I(X;Z), and --beta, that of I(S;Z).")
 
 
 def check_target(asked: Request) -> None:
@@ -227,30 +225,30 @@ def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
 
 def show(found: Solution, title: str, notation: str, capped: caps.Capped | None) -> None:
     """Print the numbers, and the letters of each cluster; under a cap what it is about, first, in place of any caution."""
-    about = "" if capped is None else capped.about
+    about, parameter = "" if capped is None else capped.about, ""
     if about:
         output.say(f"{about}.")
-    parameter = ""
     if found.problem.parameter is not None:  # as the user wrote it
         written = family_of(found.problem).notation(notation)
         parameter = f" at {written.name} {written.of(found.problem.parameter):g}"
-    facts = [("loss", f"{rounded(found.loss, 9)} nats")]
+    facts = [("loss", f"{found.loss:z.9f} nats")]
     if found.lower_bound is not None:
-        proven = f"the optimum is at least {rounded(found.lower_bound, 9)}; gap {found.gap:.1e} nats"
-        facts.append(("proven", proven))
-    facts += _informations(found)
-    facts.append(("status", found.message))
-    facts.append(("residuals", ", ".join(f"{name} {size:.1e}" for name, size in found.residuals._asdict().items())))
-    facts.append(("found by", f"{found.solver}, start {found.start}, {counted(found.iterations, 'iteration')}"))
-    converged = sum(one.status.converged for one in found.starts)
+        facts.append(("proven", f"the optimum is at least {found.lower_bound:z.9f}; gap {found.gap:.1e} nats"))
+    facts += [
+        *_informations(found),
+        ("status", found.message),
+        ("residuals", ", ".join(f"{name} {size:.1e}" for name, size in found.residuals._asdict().items())),
+        ("found by", f"{found.solver}, start {found.start}, {counted(found.iterations, 'iteration')}"),
+    ]
     if found.starts:
+        converged = sum(one.status.converged for one in found.starts)
         facts.append(("starts", f"{converged} of {len(found.starts)} converged, {found.seconds:.2f} s in all"))
     else:
         facts.append(("time", f"{found.seconds:.2f} s"))
     if found.caution is not None and not about:
         facts.append(("caution", found.caution))
     output.print_facts(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", facts)
-    output.print_table(cluster_table(found))
+    print_clusters(found)
     if capped is not None and (last := str(capped).splitlines()[-1]) not in about:
         output.say(last)
 
@@ -265,23 +263,25 @@ def _informations(found: Solution) -> list[tuple[str, str]]:
         both = TaskJoint.of(joint)
         rows.append(("kept, I(U;Z)", found.iuz, "I(U;X)", both.keep.mutual_information))
         rows.append(("told, I(S;Z)", found.isz, "I(S;X)", both.hide.mutual_information))
-    return [(name, f"{rounded(bits(nats), 9)} bits of {most} = {bits(whole):.6f}") for name, nats, most, whole in rows]
+    return [(name, f"{bits(nats):z.9f} bits of {most} = {bits(whole):.6f}") for name, nats, most, whole in rows]
 
 
-def cluster_table(found: Solution) -> output.TextTable:
+def print_clusters(found: Solution) -> None:
     """The clusters by mass: what each predicts, and which letters are typical of it."""
     joint, columns = found.joint, ("z", "p(z)", "p(y|z)", "most typical x, with p(z|x)")
     died = f", {found.died} died" if found.died else ""
     if found.at_cap:
         died += "; as many as allowed, more may have a lower loss"
     order = ", largest first" if found.clusters > 1 else ""
-    made = output.TextTable(f"{counted(found.clusters, 'cluster')}{order}{died}", columns, left=columns[2:])
+    rows = []
     for one in by_mass(joint, found.encoder, 4, SHOWN_ROWS):
         shown = [f"{label_text(joint.x_labels[x], 40)} {found.encoder[one.z, x]:.2f}" for x in one.typical]
         if one.letters > len(shown):
             shown.append(f"{one.letters - len(shown):,} more")
         mass = f"{one.mass:.4f}" if one.mass >= 5e-5 else f"{one.mass:.0e}"
-        made.add_row(str(one.z), mass, predicted(one, joint.y_labels, 3), "; ".join(shown))
+        rows.append((str(one.z), mass, predicted(one, joint.y_labels, 3), "; ".join(shown)))
     if found.clusters > SHOWN_ROWS:
-        made.add_row("...", "", "", f"{counted(found.clusters - SHOWN_ROWS, 'smaller one')}; --json and --out have all")
-    return made
+        more = counted(found.clusters - SHOWN_ROWS, "smaller one")
+        rows.append(("...", "", "", f"{more}; --json and --out have all"))
+    cells = [dict(zip(columns, row, strict=True)) for row in rows]
+    output.print_table(f"{counted(found.clusters, 'cluster')}{order}{died}", cells, left=columns[2:])

@@ -27,7 +27,7 @@ from ..joint.joint import Joint
 from ..joint.tables import is_missing
 from ..joint.task_joint import TaskJoint
 from ..storage.files import read_npy
-from .files import ARROW, SQL, TEXTS, TYPED, Place, TableRows, dataset_of, kind_of, located, readable, text_of
+from .files import ARROW, SQL, TEXTS, TYPED, Location, TableRows, dataset_of, kind_of, located, readable, text_of
 from .flags import whole_number_of
 from .output import note
 
@@ -40,19 +40,19 @@ WEIGHT = "\0count"
 
 def read_joint(source: Source) -> Joint:
     """The joint of a file."""
-    place = located(source.name)
+    table = located(source.name)
     what = "a matrix" if source.matrix else f"a built-in joint ({', '.join(datasets.names())}) or a table"
     near = did_you_mean(source.name, () if source.matrix else datasets.names())
-    _check_kind(place, f"JOINT must be {what}", f"{source.name!r}{near}", source.matrix)
+    _check_kind(table, f"JOINT must be {what}", f"{source.name!r}{near}", source.matrix)
     if source.matrix:
         return _matrix(source, Path(source.name))
-    return _table(source, place) if source.x or source.y else _wide(source, place)
+    return _table(source, table) if source.x or source.y else _wide(source, table)
 
 
-def _check_kind(place: Place, expected: str, found: str, matrix: bool = False) -> None:
+def _check_kind(table: Location, expected: str, found: str, matrix: bool = False) -> None:
     """Refuse a file whose ending does not say how to read it."""
     kinds, sql = (*TEXTS, ".npy") if matrix else (*TEXTS, *TYPED), () if matrix else (SQL,)
-    if kind_of(place) not in (*kinds, *sql):
+    if kind_of(table) not in (*kinds, *sql):
         raise InvalidJointError(
             f"{expected} ending in {', '.join(kinds[:-1])} or {kinds[-1]}, a text also with .gz"
             f"{', a table of a database (sqlite:///file.db?table)' if sql else ''}, or - for standard input; found {found}."
@@ -87,18 +87,18 @@ def read_tasks(source: Source, keep: tuple[str, ...], hide: tuple[str, ...]) -> 
         raise click.UsageError(
             "--keep and --hide take the records as they are: leave out --smoothing, --prior and --denoise."
         )
-    place = located(source.name)
+    table = located(source.name)
     for name in (*keep, *hide):
         if name in source.x or (name in keep and name in hide):
             raise click.UsageError(f"a column is part of one of --x, --keep and --hide; found {name!r} in two of them.")
-    with readable(place):
-        frame, weight = _columns(source, place, (*keep, *hide))
+    with readable(table):
+        frame, weight = _columns(source, table, (*keep, *hide))
         return TaskJoint.from_frame(frame, source.x, keep, hide, weight, source.bins, source.missing or "error")
 
 
-def _table(source: Source, place: Place) -> Joint:
+def _table(source: Source, table: Location) -> Joint:
     if not source.x or not source.y:
-        raise click.UsageError(f"{place.name} is a table: name its columns with --x and --y.")
+        raise click.UsageError(f"{table.name} is a table: name its columns with --x and --y.")
     if source.wide:
         raise click.UsageError("a --wide table has its labels in the first column and row: leave out --x and --y.")
     if source.counts:
@@ -108,27 +108,27 @@ def _table(source: Source, place: Place) -> Joint:
     for name in source.bins:
         if name not in (*source.x, *source.y):
             raise click.UsageError(f"--bin {name}: the column must be one of --x or --y.")
-    with readable(place):
-        frame, weight = _columns(source, place, source.y)
+    with readable(table):
+        frame, weight = _columns(source, table, source.y)
         smoothing, missing = source.smoothing or 0.0, source.missing or "error"
         return Joint.from_frame(frame, list(source.x), list(source.y), weight, smoothing, source.bins, missing)
 
 
-def _wide(source: Source, place: Place) -> Joint:
+def _wide(source: Source, table: Location) -> Joint:
     """The wide table that a file without --x and --y must be."""
     _refuse(source, ("--count", "--bin", "--missing"), "they are about the columns that --x and --y name")
     if source.counts and not source.wide:
         raise click.UsageError(
             "--counts goes with --matrix; a table with labels in its first column and row is --wide."
         )
-    with readable(place):
+    with readable(table):
         try:
-            return read_wide(place, source.smoothing or 0.0, least=1 if source.wide else 2)
+            return read_wide(table, source.smoothing or 0.0, least=1 if source.wide else 2)
         except InvalidJointError as error:
             if source.wide:
                 raise
             raise click.UsageError(
-                f"{place.name} is a table: name its columns with --x and --y, or say --matrix. It is no table of counts with labels "
+                f"{table.name} is a table: name its columns with --x and --y, or say --matrix. It is no table of counts with labels "
                 f"in its first column and row (--wide) either: {error}"
             ) from None
 
@@ -147,63 +147,61 @@ def check_columns(header: list[str], names: Iterable[str]) -> None:
 def header_of(path: Path) -> list[str]:
     """The names of a table's columns."""
     with readable(path):
-        return TableRows(path).header()
+        return TableRows(path).header
 
 
-def _columns(source: Source, place: Place, others: tuple[str, ...]) -> tuple[Any, str | None]:
+def _columns(source: Source, table: Location, others: tuple[str, ...]) -> tuple[Any, str | None]:
     """The columns of x and others as a frame that `Joint.from_frame` takes, and the column of it that has the weights.
 
     Of a text, one row for each combination of values that occurs, and the number of samples that have it, called `WEIGHT`.
     """
     names, count = list(dict.fromkeys((*source.x, *others))), source.count
     needed = (*names, *(() if count is None else (count,)))
-    if isinstance(place, Path) and kind_of(place) in ARROW:
-        dataset = dataset_of(place)
+    if isinstance(table, Path) and kind_of(table) in ARROW:
+        dataset = dataset_of(table)
         check_columns(dataset.schema.names, needed)
         if source.missing == "drop":
             field = extra("pyarrow.compute", "Parquet files need pyarrow", "parquet").field
             without = reduce(or_, (field(name).is_null(nan_is_null=True) for name in names))
-            _say_dropped(place, dataset.count_rows(filter=without), dataset.count_rows())
+            _say_dropped(table, dataset.count_rows(filter=without), dataset.count_rows())
         return dataset, count
-    rows = TableRows(place)
-    header = rows.header()
-    check_columns(header, needed)
-    columns = [_Column(rows, name, header.index(name), source.bins.get(name)) for name in names]
-    weight = None if count is None else header.index(count)
+    rows = TableRows(table)
+    check_columns(rows.header, needed)
+    columns = [_Column(rows, name, source.bins.get(name)) for name in names]
+    weight = None if count is None else rows.header.index(count)
     amounts: dict[tuple[Any, ...], float] = {}
     seen = incomplete = 0
     for line, row in rows:
         seen += 1
         cells = [column.value(row, line) for column in columns]
-        if None in cells:
-            incomplete += 1
-            if source.missing not in ("drop", "category"):
-                raise InvalidJointError(
-                    f"line {line} has an empty cell in column {names[cells.index(None)]!r}. Leave the row out (--missing drop), or give "
-                    "what is missing a label (--missing category)."
-                )
+        incomplete += None in cells
+        if None in cells and source.missing not in ("drop", "category"):
+            raise InvalidJointError(
+                f"line {line} has an empty cell in column {names[cells.index(None)]!r}. Leave the row out (--missing drop), or give "
+                "what is missing a label (--missing category)."
+            )
         amount = 1.0 if weight is None else rows.count(row[weight], line, str(count))
         # 1, True and 1.0 are equal to Python: with their types they are three, which the joint then refuses.
         key = (*cells, *map(type, cells))
         amounts[key] = amounts.get(key, 0.0) + amount
     if source.missing == "drop":
-        _say_dropped(place, incomplete, seen)
+        _say_dropped(table, incomplete, seen)
     kinds = {column.name: None if column.dates else float for column in columns if column.rule is not None}
     values = {name: [key[at] for key in amounts] for at, name in enumerate(names)}
     frame = _framed(rows, values, kinds)
     return frame.assign(**{WEIGHT: np.fromiter(amounts.values(), float, count=len(amounts))}), WEIGHT
 
 
-def _say_dropped(place: Place, dropped: int, rows: int) -> None:
+def _say_dropped(table: Location, dropped: int, rows: int) -> None:
     if dropped:
-        note(f"{place}: {dropped:,} of {counted(rows, 'row')} left out, since a value is missing.")
+        note(f"{table}: {dropped:,} of {counted(rows, 'row')} left out, since a value is missing.")
 
 
 class _Column:
     """The values of a column: labels; if it is to be binned, dates if the rule or the first cell says so, else numbers."""
 
-    def __init__(self, rows: TableRows, name: str, at: int, rule: int | str | None) -> None:
-        self.rows, self.name, self.at, self.rule = rows, name, at, rule
+    def __init__(self, rows: TableRows, name: str, rule: int | str | None) -> None:
+        self.rows, self.name, self.at, self.rule = rows, name, rows.header.index(name), rule
         self.dates = True if rule in CALENDAR else None
 
     def value(self, row: list[Any], line: int) -> Any:
@@ -213,8 +211,10 @@ class _Column:
             raise InvalidJointError(
                 f"line {line}, column {self.name!r}: found {shortened(str(cell), 40)} where one value is expected."
             )
-        if _is_empty(cell) or self.rule is None:
-            return None if _is_empty(cell) else cell
+        if _is_empty(cell):
+            return None
+        if self.rule is None:
+            return cell
         if self.dates is None:
             self.dates = _date_of(cell) is not None
         if not self.dates:
@@ -232,24 +232,25 @@ def read_frame(name: str, needed: Sequence[str] = (), numbers: Sequence[str] = (
 
     ``numbers`` are read as such.
     """
-    place = located(name)
+    table = located(name)
     built_in = (
         f", which infoplane datasets {name} --out {name}.csv writes as a table" if name in datasets.names() else ""
     )
-    _check_kind(place, "expected a table", f"{name!r}{built_in}")
-    with readable(place):
-        rows = TableRows(place)
-        header = rows.header()
-        check_columns(header, (*header, *numbers))
-        cells: list[list[Any]] = [[] for _ in header]
+    _check_kind(table, "expected a table", f"{name!r}{built_in}")
+    with readable(table):
+        rows = TableRows(table)
+        check_columns(rows.header, (*rows.header, *numbers))
+        cells: dict[str, list[Any]] = {name: [] for name in rows.header}
         for line, row in rows:
-            for column, values, cell in zip(header, cells, row, strict=True):
-                value = None if _is_empty(cell) else cell
-                values.append(rows.number(value, line, column) if column in numbers and value is not None else value)
-        if not cells or not cells[0]:
+            for (name, values), cell in zip(cells.items(), row, strict=True):
+                if _is_empty(cell):
+                    values.append(None)
+                else:
+                    values.append(rows.number(cell, line, name) if name in numbers else cell)
+        if not any(cells.values()):
             raise InvalidJointError("a table must have at least one row beside its header; found none.")
-    check_columns(header, needed)
-    return _framed(rows, dict(zip(header, cells, strict=True)), dict.fromkeys(numbers, float))
+    check_columns(rows.header, needed)
+    return _framed(rows, cells, dict.fromkeys(numbers, float))
 
 
 def _framed(rows: TableRows, columns: Mapping[str, list[Any]], kinds: Mapping[str, Any]) -> Any:
@@ -265,7 +266,7 @@ def _framed(rows: TableRows, columns: Mapping[str, list[Any]], kinds: Mapping[st
 
 def read_matrix(path: Path) -> list[list[float]]:
     """Numbers only, in rows of one length."""
-    rows = TableRows(path)
+    rows = TableRows(path, headed=False)
     matrix: list[list[float]] = []
     for line, row in rows:
         if matrix and len(row) != len(matrix[0]):
@@ -274,46 +275,34 @@ def read_matrix(path: Path) -> list[list[float]]:
     return matrix
 
 
-def read_wide(place: Place, smoothing: float, least: int) -> Joint:
+def read_wide(table: Location, smoothing: float, least: int) -> Joint:
     """A joint from a table with labels in its first column and row, and at least so many columns of counts."""
-    rows = TableRows(place)
-    header = rows.header()
-    if len(header) < 1 + least:
+    rows = TableRows(table)
+    if len(rows.header) < 1 + least:
         raise InvalidJointError(f"it needs a column of labels and at least {counted(least, 'column')} of counts.")
-    labels, counts = _labels_and_numbers(rows, header, 1, rows.count)
+    labels, counts = _labels_and_numbers(rows, 1, rows.count)
     if not counts:
         raise InvalidJointError("it has no row below the first.")
-    return Joint.from_counts(
-        np.array(counts),
-        smoothing,
-        _whole_numbers([label for (label,) in labels]),
-        _whole_numbers(header[1:]),
-        header[0] or "x",
-        "y",
-    )
+    x_labels, y_labels = _whole_numbers([label for (label,) in labels]), _whole_numbers(rows.header[1:])
+    return Joint.from_counts(np.array(counts), smoothing, x_labels, y_labels, rows.header[0] or "x", "y")
 
 
 def with_prior_of(joint: Joint, path: Path) -> Joint:
-    """The joint with the p(x) of a table."""
+    """The joint with the p(x) of a table, whose last column has the probabilities, below a header."""
+    names = len(joint.x_names)
     with readable(path):
-        return joint.with_prior(_prior(path, len(joint.x_names)))
-
-
-def _prior(path: Path, names: int) -> dict[Any, float]:
-    """p(x) by label, from a table whose last column has the probabilities, below a header."""
-    rows = TableRows(path)
-    header = rows.header()
-    if len(header) != names + 1:
-        raise InvalidJointError(
-            f"a prior has {counted(names, 'column')} of labels, then one of probabilities; found {counted(len(header), 'column')}."
-        )
-    cells, masses = _labels_and_numbers(rows, header, names, rows.number)
-    columns = [_whole_numbers([row[at] for row in cells]) for at in range(names)]
-    labels = columns[0] if names == 1 else list(zip(*columns, strict=True))
-    label, often = Counter(labels).most_common(1)[0] if labels else (None, 0)
-    if often > 1:
-        raise InvalidJointError(f"a prior has each x once; found {label!r} {often} times.")
-    return {label: mass for label, (mass,) in zip(labels, masses, strict=True)}
+        rows = TableRows(path)
+        if (found := len(rows.header)) != names + 1:
+            raise InvalidJointError(
+                f"a prior has {counted(names, 'column')} of labels, then one of probabilities; found {counted(found, 'column')}."
+            )
+        cells, masses = _labels_and_numbers(rows, names, rows.number)
+        columns = [_whole_numbers([row[at] for row in cells]) for at in range(names)]
+        labels = columns[0] if names == 1 else list(zip(*columns, strict=True))
+        for label, often in Counter(labels).most_common(1):
+            if often > 1:
+                raise InvalidJointError(f"a prior has each x once; found {label!r} {often} times.")
+        return joint.with_prior({label: mass for label, (mass,) in zip(labels, masses, strict=True)})
 
 
 def read_encoder(path: Path, joint: Joint) -> Any:
@@ -330,20 +319,19 @@ def read_encoder(path: Path, joint: Joint) -> Any:
     }
     with readable(path):
         rows = TableRows(path)
-        header = rows.header()
-        cells, table = _labels_and_numbers(rows, header, names, rows.number)
+        cells, table = _labels_and_numbers(rows, names, rows.number)
     labels = [written.get(row, row if names > 1 else row[0]) for row in cells]
-    return pd.DataFrame(table, index=pd.Index(labels, tupleize_cols=names > 1), columns=header[names:])
+    return pd.DataFrame(table, index=pd.Index(labels, tupleize_cols=names > 1), columns=rows.header[names:])
 
 
 def _labels_and_numbers(
-    rows: TableRows, header: list[str], names: int, read: Callable[[Any, int, str], float]
+    rows: TableRows, names: int, read: Callable[[Any, int, str], float]
 ) -> tuple[list[tuple[str, ...]], list[list[float]]]:
     """Row by row the texts of the first columns, and the numbers of the others."""
     labels, numbers = [], []
     for line, row in rows:
         labels.append(tuple(map(text_of, row[:names])))
-        numbers.append([read(cell, line, name) for cell, name in zip(row[names:], header[names:], strict=True)])
+        numbers.append([read(cell, line, name) for cell, name in zip(row[names:], rows.header[names:], strict=True)])
     return labels, numbers
 
 
@@ -368,4 +356,4 @@ def _whole_numbers(cells: list[Any]) -> list[Any]:
     except ValueError:
         return cells
     is_exact = all(str(number) == cell for cell, number in numbers.items())
-    return [None if cell is None else numbers[cell] for cell in cells] if is_exact else cells
+    return [numbers.get(cell) for cell in cells] if is_exact else cells

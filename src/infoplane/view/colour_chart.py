@@ -7,7 +7,6 @@ publishes, after Zaslavsky, Kemp, Regier, Tishby (PNAS 2018).
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,10 +15,9 @@ import numpy as np
 
 from ..datasets import colours
 from ..datasets.colour_chips import chips, cielab, srgb
-from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..systems.given import read_systems
-from .drawing import INK, TITLE, new_axes, new_figure, save_figure
+from .drawing import INK, TITLE, new_axes, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,17 +51,17 @@ def plot_chart(system: Any = None, ax: Axes | None = None, *, title: str | None 
     """
     if ax is None:
         ax = new_axes(7.2, 1.9)
-    place = _places()
+    held = _cells()
     shades, modal = srgb(cielab()), np.arange(len(chips()))
     if system is not None:
         joint = getattr(system, "joint", None) or colours()
         (read,) = read_systems(joint, {"of the chart": system}, counts)
         shades, modal = _shades(read.encoder, joint.p_x), read.encoder.argmax(axis=0)
     picture = np.ones((len(ROWS), WIDTH, 3))
-    picture[place >= 0] = shades[place[place >= 0]]
+    picture[held >= 0] = shades[held[held >= 0]]
     ax.imshow(picture, interpolation="nearest", aspect="auto", extent=(0.0, WIDTH, len(ROWS), 0.0))
     if system is not None:
-        for x, y in _borders(np.where(place >= 0, modal[place], -1)):
+        for x, y in _borders(np.where(held >= 0, modal[held], -1)):
             ax.plot(x, y, color=INK, linewidth=0.5, solid_capstyle="butt")
     _letter(ax)
     if title is not None:
@@ -79,23 +77,19 @@ def plot_charts(
     counts: bool = False,
 ) -> Figure:
     """Several charts with their titles, ``columns`` side by side; written to ``path`` if given (.png, .svg, .pdf)."""
-    if not systems:
-        raise InvalidOptionError("there is no system to draw.")
-    rows = math.ceil(len(systems) / columns)
-    figure = new_figure(5.2 * columns, 1.55 * rows)
-    for number, (title, system) in enumerate(systems):
-        plot_chart(system, figure.add_subplot(rows, columns, number + 1), title=title, counts=counts)
-    if path is not None:
-        save_figure(figure, path)
-    return figure
+
+    def draw(system: Any, ax: Axes, title: str) -> None:
+        plot_chart(system, ax, title=title, counts=counts)
+
+    return side_by_side("system", draw, systems, path, columns, size=(5.2, 1.55))
 
 
-def _places() -> IntArray:
+def _cells() -> IntArray:
     """The chip of each cell of the chart, row by row; -1 where there is none."""
-    place = np.full((len(ROWS), WIDTH), -1)
+    held = np.full((len(ROWS), WIDTH), -1)
     for number, chip in enumerate(chips()):
-        place[ROWS.index(chip.row), chip.column + (chip.column > 0)] = number
-    return place
+        held[ROWS.index(chip.row), chip.column + (chip.column > 0)] = number
+    return held
 
 
 def _shades(W: Array, p_x: Array) -> Array:
@@ -108,12 +102,10 @@ def _shades(W: Array, p_x: Array) -> Array:
 
 def _borders(modal: IntArray) -> list[tuple[tuple[float, float], tuple[float, float]]]:
     """The sides between neighbouring chips that have different z."""
-    found: list[tuple[tuple[float, float], tuple[float, float]]] = []
     beside = (modal[:, 1:] != modal[:, :-1]) & (modal[:, 1:] >= 0) & (modal[:, :-1] >= 0)
     below = (modal[1:] != modal[:-1]) & (modal[1:] >= 0) & (modal[:-1] >= 0)
-    found += [((x + 1.0, x + 1.0), (y, y + 1.0)) for y, x in np.argwhere(beside).tolist()]
-    found += [((x, x + 1.0), (y + 1.0, y + 1.0)) for y, x in np.argwhere(below).tolist()]
-    return found
+    upright = [((x + 1.0, x + 1.0), (y, y + 1.0)) for y, x in np.argwhere(beside).tolist()]
+    return upright + [((x, x + 1.0), (y + 1.0, y + 1.0)) for y, x in np.argwhere(below).tolist()]
 
 
 def _letter(ax: Axes) -> None:

@@ -9,9 +9,10 @@ them, greedily and always the same way; without it every name stands to the righ
 from __future__ import annotations
 
 import io
+import math
 import os
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,14 +42,14 @@ def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
     try:
         import textalloc
     except ImportError:
-        for name, place in zip(names, xy, strict=True):
-            beside: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
-            ax.annotate(name, tuple(place), fontsize=size, **beside, **style)
+        beside: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
+        for name, point in zip(names, xy, strict=True):
+            ax.annotate(name, tuple(point), fontsize=size, **beside, **style)
         return
     lines = [*_lines(ax), *_boxes(ax)]
     limits = ax.get_xlim(), ax.get_ylim()
     placed: Any = []
-    # Shares of the axes within which a name is sought a place, one after the other: near its point if all can be near, else further off.
+    # How far from its point a name may stand, as a share of the axes: near if all can be near, else further off.
     for reach in (0.08, 0.2, 0.35):
         for made in placed:
             made.remove()
@@ -63,7 +64,7 @@ def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
             y_lines=[line[:, 1] for line in lines],
             textsize=size,
             textcolor=INK,
-            linecolor="#8a8a8a",
+            linecolor=GREY,
             linewidth=0.5,
             max_distance=reach,
             draw_all=False,
@@ -108,34 +109,39 @@ TITLE: dict[str, Any] = {"fontsize": "medium", "loc": "left", "color": INK}
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches, which a notebook shows as its picture."""
-    require_matplotlib()
-    made: Figure = _classes()[0](figsize=(width, height), layout="constrained")
+    """An empty figure of so many inches, which a notebook shows as its picture: without pyplot, nothing else would draw it."""
+    made: Figure = require_matplotlib().Figure(figsize=(width, height), layout="constrained")
+    vars(made)["_repr_png_"] = partial(picture, made)
     return made
 
 
 def new_axes(width: float, height: float) -> Axes:
-    """The axes of a new figure of so many inches."""
-    figure = new_figure(width, height)
-    made: Axes = figure.add_subplot(axes_class=_classes()[1])
+    """The axes of a new figure of so many inches; a notebook shows them in the same way."""
+    made: Axes = new_figure(width, height).add_subplot()
+    vars(made)["_repr_png_"] = partial(picture, made)
     return made
 
 
-@cache
-def _classes() -> tuple[Any, Any]:
-    """Figure and Axes that a notebook shows as their picture: without pyplot, nothing else would draw them."""
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    class ShownFigure(Figure):
-        def _repr_png_(self) -> bytes:
-            return picture(self)
-
-    class ShownAxes(Axes):
-        def _repr_png_(self) -> bytes:
-            return picture(self)
-
-    return ShownFigure, ShownAxes
+def side_by_side(
+    what: str,
+    draw: Callable[[Any, Axes, str], object],
+    items: Sequence[tuple[str, Any]],
+    path: str | os.PathLike[str] | None,
+    columns: int,
+    size: tuple[float, float],
+) -> Figure:
+    """Titled pictures of ``what``, of so many inches each, so many in a row; written to ``path`` if given."""
+    if not items:
+        raise InvalidOptionError(f"there is no {what} to draw.")
+    rows = math.ceil(len(items) / columns)
+    figure = new_figure(size[0] * columns, size[1] * rows)
+    # All axes first: where names fit depends on how wide each is in the end.
+    axes = [figure.add_subplot(rows, columns, number) for number in range(1, len(items) + 1)]
+    for ax, (title, item) in zip(axes, items, strict=True):
+        draw(item, ax, title)
+    if path is not None:
+        save_figure(figure, path)
+    return figure
 
 
 def picture(drawn: Figure | Axes) -> bytes:
@@ -157,11 +163,13 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         figure.savefig(file, format=kind, dpi=160)
 
 
-def require_matplotlib() -> None:
-    """Raise `MissingExtraError` unless matplotlib can be imported."""
-    extra("matplotlib.figure", "plots need matplotlib", "plot")
+def require_matplotlib() -> Any:
+    """The module of figures; `MissingExtraError` unless matplotlib can be imported."""
+    return extra("matplotlib.figure", "plots need matplotlib", "plot")
 
 
-def tidy(ax: Axes) -> None:
-    """Axes without a frame."""
+def finish(ax: Axes, title: str, xlabel: str, ylabel: str = "") -> None:
+    """Axes with their texts and without a frame."""
+    ax.set_title(title, **TITLE)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.spines[["top", "right"]].set_visible(False)

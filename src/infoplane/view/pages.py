@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..encoder.encoder import by_mass, predicted
-from ..formatting import counted, html_facts, html_note, html_page, html_table, label_text, rounded
+from ..formatting import counted, filled, html_facts, html_note, html_page, html_table, label_text
 from ..information import bits
 from ..table.audit import audit
 
@@ -56,6 +56,13 @@ QUESTIONS = (
 
 
 TABLES: dict[Any, dict[str, str]] = {
+    "measure": {
+        "measure": "{index}",
+        "value": "{value:.4g} {unit}",
+        "direction": "{direction}",
+        "what it says": "{sentence}",
+        "formula, reference": "{formula}; {reference}",
+    },
     "value": {
         "z": "z{index}",
         "share": "{p_z:.2%}",
@@ -107,12 +114,8 @@ def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said
         ("secret", f"{secret}: {counted(joint.shape[1], 'value')}, {bits(joint.entropy_y):.4g} bits"),
         ("records", "not known" if joint.records is None else f"{joint.records:,}"),
     ]
-    columns = ("measure", "value", "direction", "what it says", "formula, reference")
-    lines = [
-        (str(name), f"{row.value:.4g} {row.unit}", row.direction, row.sentence, f"{row.formula}; {row.reference}")
-        for name, row in found.iterrows()
-    ]
-    values, secrets, records, attributes = (audit(joint, encoder, by=by) for by in TABLES)
+    texts = ("measure", "direction", "what it says", "formula, reference")
+    values, secrets, records, attributes = (audit(joint, encoder, by=by) for by in TABLES if by != "measure")
     attributes = attributes.sort_values("max_lift_bits", ascending=False, kind="stable")
     lined = '<span class="line">&nbsp;</span></p>'
     parts = [
@@ -120,7 +123,7 @@ def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said
         *(f"<p>{_text(sentence)}</p>" for sentence in said),
         f'<p class="warning">{_text(NOT_SAID)}</p>',
         "<h2>What it tells about the secret</h2>",
-        f'<div class="measures">{html_table(columns, lines, left=(columns[0], *columns[2:]))}</div>',
+        f'<div class="measures">{_listed(found, "measure", texts, shown=len(found))}</div>',
         f"<h2>Released values, worst first</h2>{_order(joint)}",
         _listed(values, "value", ("stands for", "likelier secret"), more="value"),
         f"<h2>By value of the secret</h2>{_listed(secrets, 'secret', ('secret',))}",
@@ -133,15 +136,18 @@ def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said
         *(f"<p>{one}: {lined}" for one in ("Purpose of the release", "Decision", "Name, date")),
         "</div>",
     ]
+    return _page(title, "".join(parts))
+
+
+def _page(title: str, body: str) -> bytes:
+    """A whole page; ``body`` is HTML already."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-    return _page(_text(title), "".join(parts), STYLE, head).encode("utf-8", "backslashreplace")
-
-
-def _page(title: str, body: str, style: str, head: str = "") -> str:
-    """A whole page; ``title`` is escaped already."""
-    head = f'<meta charset="utf-8">{head}<title>{title}</title><style>{style}</style>'
-    return f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{title}</h1>{body}</body></html>\n'
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f"<title>{_text(title)}</title><style>{STYLE}</style>"
+    )
+    page = f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{_text(title)}</h1>{body}</body></html>\n'
+    return page.encode("utf-8", "backslashreplace")
 
 
 def _order(joint: Joint) -> str:
@@ -155,44 +161,34 @@ def _listed(
     found: pd.DataFrame, by: str, left: Sequence[str], said: str = "", more: str = "", shown: int = SHOWN
 ) -> str:
     """The first rows as a table, and a note: what it says, and how many ``more`` of what there are."""
-    cells, first = TABLES[by], found.head(shown)
-    records: Any = zip(first.index, first.to_dict("records"), strict=True)
-    rows = [[cell.format(index=index, **row) for cell in cells.values()] for index, row in records]
+    rows = filled(TABLES[by], found.head(shown).rename_axis("index").reset_index().to_dict("records"))
     if more and len(found) > shown:
         said = f"{said} {counted(len(found) - shown, more)} with smaller lifts not shown.".strip()
-    return html_table(list(cells), rows, left=left) + (html_note(said) if said else "")
+    return html_table(list(TABLES[by]), [[*row.values()] for row in rows], left) + (html_note(said) if said else "")
 
 
 def _text(text: str) -> str:
     return html.escape(label_text(text, 1000))
 
 
-PLAIN_STYLE = "body{font:15px/1.45 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
-"""Of the page; tables have the style of `formatting`."""
-
-
-def encoding_page(encoder: BottleneckEncoder, target: str) -> str:
+def encoding_page(encoder: BottleneckEncoder, target: str) -> bytes:
     """The page of a fitted encoder whose classes are those of the column ``target``."""
-    title = f"Columns in groups that keep what predicts {label_text(target, 60)}"
     blocks = "".join(_block(one, tuple(encoder.classes_.tolist())) for one in encoder.features_)
-    return _page(html.escape(title), blocks, PLAIN_STYLE)
+    return _page(f"Columns in groups that keep what predicts {label_text(target, 60)}", blocks)
 
 
 def _block(feature: EncodedFeature, classes: tuple[object, ...]) -> str:
     joint = feature.joint
+    kept, whole = bits(feature.iyz), bits(joint.mutual_information)
     facts = [
         ("categories", f"{len(feature.counts):,}"),
         ("records", f"{feature.counts.sum():,.0f}"),
         ("groups", f"{feature.clusters:,}"),
-        (
-            "I(Y;Z)",
-            f"{rounded(bits(feature.iyz), 4)} bits of I(X;Y) = {rounded(bits(joint.mutual_information), 4)}, both denoised",
-        ),
+        ("I(Y;Z)", f"{kept:z.4f} bits of I(X;Y) = {whole:z.4f}, both denoised"),
     ]
     if feature.groups is not None:
         facts.append(("what the records support", str(feature.groups.denoising)))
     header = ("group", "records", "share of each class", "typical")
-    # Typical categories of a group that the page lists.
     rows = [
         (
             f"z{one.z}",

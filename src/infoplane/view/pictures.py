@@ -24,7 +24,7 @@ from ..formatting import counted, label_text
 from ..information import NATS_PER_BIT, Array, bits, plane_point
 from ..sampling.intervals import interval_of, relevance
 from ..table.partition import partition_curve
-from .drawing import COLOURS, GREY, INK, SIZES, TITLE, name_points, new_axes, new_figure, tidy
+from .drawing import COLOURS, GREY, INK, SIZES, TITLE, finish, name_points, new_axes, new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from ..table.compare_releases import ReleaseComparison, ReleaseFrontier
     from ..table.encoded_feature import EncodedFeature
 
-CAP_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b5568f", "#b97f00", "#3f9bd0")
-"""Of the average caps: told apart by people who do not see all colours, and on a printed page."""
-
 NAMED = 12
 """Releases up to which all are named in the picture; of more, such as all levels of a hierarchy, those that nothing dominates."""
 
@@ -47,14 +44,15 @@ def plot_releases(frontier: ReleaseFrontier, ax: Axes | None = None) -> Axes:
     ax = new_axes(6.4, 4.2) if ax is None else ax
     averages = list(dict.fromkeys(one.max_leakage for one in frontier.releases))
     for at, average in enumerate(averages):
-        colour = CAP_COLOURS[at % len(CAP_COLOURS)]
+        colour = COLOURS[at % len(COLOURS)]
         some = [one for one in frontier.releases if one.max_leakage == average and one.max_lift is not None]
         name = "no average cap" if average is None else f"average at most {bits(average):g} bits"
         columns = ([bits(value or 0.0) for value in (one.max_lift, one.ixz, one.gap)] for one in some)
         _draw_caps(ax, np.array([*columns]).reshape(-1, 3), color=colour, label=name)
         ax.axhline(bits(frontier.without_lift_cap(average)), color=colour, linestyle="--", linewidth=1.0)
-    ax.set(xlabel="cap on the lift of every released value, bits", ylabel="utility I(X;Z), bits")
-    _title_of_caps(ax, "What a worst case costs; dashed: without a cap on the lift")
+    ax.set_xlim(left=0.0)
+    title = "What a worst case costs; dashed: without a cap on the lift"
+    finish(ax, title, "cap on the lift of every released value, bits", "utility I(X;Z), bits")
     ax.legend(frameon=False, fontsize="small", loc="lower right")
     return ax
 
@@ -65,10 +63,11 @@ def plot_caps(frame: pd.DataFrame, title: str) -> Figure:
     ax = figure.subplots()
     rows = frame.sort_values("max_leakage_bits")
     caps, kept = rows.iloc[:, 0].to_numpy(), rows.iloc[:, 1].to_numpy()
-    _draw_caps(ax, np.column_stack([caps, kept, rows.upper_bound_bits.to_numpy() - kept]), color=CAP_COLOURS[0])
+    _draw_caps(ax, np.column_stack([caps, kept, rows.upper_bound_bits.to_numpy() - kept]), color=COLOURS[0])
     name, secret = (column[1].upper() for column in rows.columns[1:3])
-    ax.set(xlabel=f"cap on I({secret};Z), bits", ylabel=f"I({name};Z), bits")
-    _title_of_caps(ax, f"The most that a release of {title} keeps; bars: up to what is proven")
+    ax.set_xlim(left=0.0)
+    title = f"The most that a release of {title} keeps; bars: up to what is proven"
+    finish(ax, title, f"cap on I({secret};Z), bits", f"I({name};Z), bits")
     return figure
 
 
@@ -79,16 +78,10 @@ def _draw_caps(ax: Axes, found: Array, **style: Any) -> None:
     ax.errorbar(caps, kept, yerr=bars, marker="o", linewidth=0.8, capsize=3, **style)
 
 
-def _title_of_caps(ax: Axes, title: str) -> None:
-    ax.set_title(title, fontsize="medium", loc="left")
-    ax.set_xlim(left=0.0)
-    tidy(ax)
-
-
 def plot_comparison(found: ReleaseComparison) -> Figure:
     """Utility against leakage, and against the worst lift; better is up and to the left. Hollow: another release dominates it."""
     figure = new_figure(10.4, 4.4)
-    colours = [CAP_COLOURS[0] if found.dominated_by(one) is None else "none" for one in found.releases]
+    colours = [COLOURS[0] if found.dominated_by(one) is None else "none" for one in found.releases]
     utility = [bits(one.utility) for one in found.releases]
     named = [at for at, colour in enumerate(colours) if colour != "none" or len(colours) <= NAMED]
     sides = {
@@ -98,13 +91,12 @@ def plot_comparison(found: ReleaseComparison) -> Figure:
     first: Axes = figure.add_subplot(1, 2, 1)
     both = (first, figure.add_subplot(1, 2, 2, sharey=first))
     for ax, (label, told) in zip(both, sides.items(), strict=True):
-        ax.scatter(told, utility, c=colours, edgecolors=CAP_COLOURS[0], s=36, zorder=3)
-        ax.set_xlabel(label)
+        ax.scatter(told, utility, c=colours, edgecolors=COLOURS[0], s=36, zorder=3)
         ax.margins(0.12)
-        tidy(ax)
-    first.set_ylabel(f"utility I({found.kept};Z), bits")
+        finish(ax, "", label)
     title = "Up and to the left is better; hollow: another dominates it"
-    first.set_title(title + (", not named" if len(named) < len(colours) else ""), fontsize="medium", loc="left")
+    first.set_title(title + (", not named" if len(named) < len(colours) else ""), **TITLE)
+    first.set_ylabel(f"utility I({found.kept};Z), bits")
     # Names are placed within the axes as they will be drawn.
     figure.draw_without_rendering()
     for ax, told in zip(both, sides.values(), strict=True):
@@ -119,19 +111,22 @@ def plot_feature(feature: EncodedFeature, cross_fitted: Array | None = None, ax:
     joint = feature.joint
     curve = partition_curve(joint, clusters=max(feature.clusters, 2))
     ax.plot(curve.ixz / NATS_PER_BIT, curve.iyz / NATS_PER_BIT, "o-", color=GREY, markersize=3, label="best for each k")
-    ax.axhline(
-        joint.mutual_information / NATS_PER_BIT, color=GREY, linestyle=":", linewidth=1, label="I(X;Y), denoised"
-    )
-    ixz, iyz = (value / NATS_PER_BIT for value in plane_point(joint, feature.encoder))
-    chosen = counted(feature.clusters, "group")
-    ax.plot([ixz], [iyz], "D", color=COLOURS[1], label=chosen)
+    ax.axhline(bits(joint.mutual_information), color=GREY, linestyle=":", linewidth=1, label="I(X;Y), denoised")
+    ixz, iyz = map(bits, plane_point(joint, feature.encoder))
+    ax.plot([ixz], [iyz], "D", color=COLOURS[1], label=counted(feature.clusters, "group"))
     if cross_fitted is not None and len(cross_fitted) > 1:
         band = interval_of([relevance(np.eye(len(cross_fitted)), cross_fitted)], 0.95)
-        ends = band.low / NATS_PER_BIT, band.high / NATS_PER_BIT
-        ax.plot([ixz, ixz], ends, "-", color=COLOURS[1], linewidth=3, alpha=0.4, label="95%, cross-fitted rows")
-    ax.set(xlabel="H(Z), bits", ylabel="I(Y;Z), bits", title=label_text(feature.name, 60))
+        ax.plot(
+            [ixz, ixz],
+            [bits(band.low), bits(band.high)],
+            "-",
+            color=COLOURS[1],
+            linewidth=3,
+            alpha=0.4,
+            label="95%, cross-fitted rows",
+        )
     ax.legend(frameon=False)
-    tidy(ax)
+    finish(ax, label_text(feature.name, 60), "H(Z), bits", "I(Y;Z), bits")
     return ax
 
 
@@ -178,10 +173,8 @@ def plot_merges(path: MergePath, ax: Axes | None = None, *, leaves: int = LEAVES
     for line in ax.collections:
         line.set_linewidth(1.1)
     ax.set_xlim(left=0.0)
-    ax.set_xlabel("I(Y;Z) lost  [bits]")
-    ax.set_title("Which letters are merged first", **TITLE)
     ax.tick_params(axis="y", length=0, labelcolor=INK)
-    tidy(ax)
+    finish(ax, "Which letters are merged first", "I(Y;Z) lost  [bits]")
     return ax
 
 

@@ -19,12 +19,11 @@ from ..formatting import counted, label_text
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
 from ..information import NATS_PER_BIT, bits
-from ..joint.task_joint import TaskJoint
 from ..problem import bottleneck
 from ..sampling.held_out import chance_of
 from ..solution import Solution
-from .drawing import COLOURS, GREY, INK, MARKERS, SIZES, TITLE, name_points, new_axes, new_figure, save_figure, tidy
-from .report.contents import groups, trace_lines
+from .drawing import COLOURS, GREY, INK, MARKERS, SIZES, finish, name_points, new_axes, side_by_side
+from .report.contents import best_rows_among, groups, plane_of, rows_by, trace_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,7 +137,7 @@ def plot_plane(
     plane.given()
     if legend is not None:
         plane.legend(legend == "outside", "best of each parameter" if solvers > 1 else None)
-    plane.names()  # last, since where there is room depends on all else
+    plane.names()  # last, since where they fit depends on all else
     return ax
 
 
@@ -187,16 +186,11 @@ class _Plane:
         """Limits, labels, title and the bounds I(Y;Z) <= min(I(X;Z), I(X;Y)); of tasks, I(U;Z) <= I(U;X)."""
         ax, frontier = self.ax, self.frontier
         x = self.ixz if self.systems is None else np.append(self.ixz, self.systems["ixz_bits"])
-        one_target = frontier.runs[0].problem.single_target
-        told = frontier.joint if one_target else TaskJoint.of(frontier.joint).keep
-        bound = bits(told.mutual_information)
-        # A joint of independent X and Y, or one trivial run, still gets axes of positive length.
-        right, left = max(float(x.max()), bound if one_target else 0.0, 1e-3) * 1.06, 0.0
+        plane = plane_of(frontier)
+        bound = plane.bound_bits
+        left, right = plane.ends(x.tolist(), 1.06)
         style: dict[str, Any] = {"color": GREY, "fontsize": "small", "va": "bottom", "clip_on": True}
-        if one_target:
-            # Runs that all lie far out, as a funnel's do, get the room; the axis then does not begin at 0.
-            near = float(x.min()) - 0.3 * float(np.ptp(x))
-            left = near if near >= 0.4 * right and np.ptp(x) >= 1e-3 * right else 0.0
+        if frontier.runs[0].problem.single_target:
             ax.plot([0.0, bound, right], [0.0, bound, bound], color=GREY, linewidth=0.8, zorder=1, label="_bounds")
             # Above the bounds there is nothing to cover.
             ax.text(max(left, bound) + 0.02 * (right - left), bound * 1.015, "I(Y;Z) = I(X;Y)", ha="left", **style)
@@ -205,19 +199,18 @@ class _Plane:
             names = "I(X;Z)  [bits]", "I(Y;Z)  [bits]"
         else:
             ax.axhline(bound, color=GREY, linewidth=0.8, zorder=1, label="_bounds")
-            ax.text(0.0, bound * 1.015, "I(U;Z) = I(U;X)", **style)
+            ax.text(left, bound * 1.015, "I(U;Z) = I(U;X)", **style)
             names = "told of what is hidden, I(S;Z)  [bits]", "kept, I(U;Z)  [bits]"
         top = max(bound, 1e-3) * 1.14
         ax.set_xlim(left - 0.02 * (right - left), right)
         ax.set_ylim(-0.03 * top, top)
-        text: dict[str, Any] = {"fontsize": "small"} if self.is_small else {}
-        ax.set_xlabel(names[0] if xlabel is None else xlabel, **text)
-        ax.set_ylabel(names[1] if ylabel is None else ylabel, **text)
         families = ", ".join(dict.fromkeys(run.problem.record.title for run in frontier.runs))
-        ax.set_title(f"Information plane: {families}" if title is None else title, **TITLE)
+        title = f"Information plane: {families}" if title is None else title
+        finish(ax, title, names[0] if xlabel is None else xlabel, names[1] if ylabel is None else ylabel)
         if self.is_small:
             ax.tick_params(labelsize="small")
-        tidy(ax)
+            for label in (ax.xaxis.label, ax.yaxis.label):
+                label.set_fontsize("small")
 
     def enclosure(self, about: str) -> None:
         """Where the table's frontier is proven to lie."""
@@ -256,9 +249,7 @@ class _Plane:
 
     def runs(self) -> int:
         """Every run, and larger the best of each parameter, solver by solver; how many there are."""
-        by_solver: dict[str, list[int]] = {}
-        for row, group in enumerate(groups(self.frontier)):
-            by_solver.setdefault(group, []).append(row)
+        by_solver = rows_by(groups(self.frontier))
         free = [colour for colour in COLOURS if self.systems is None or colour != GIVEN_COLOUR]
         if self.colours and not isinstance(self.colours, Mapping):
             free = list(self.colours)
@@ -266,8 +257,7 @@ class _Plane:
         for index, (solver, rows) in enumerate(by_solver.items()):
             colour, marker = self.colour_of(solver) or free[index % len(free)], MARKERS[index % len(MARKERS)]
             self.taken.add(colour)
-            own = Frontier(self.frontier.joint, [self.frontier.runs[row] for row in rows])
-            best = [rows[answer.row] for answer in own.best_answers()]
+            best = best_rows_among(self.frontier, rows)
             bests += len(best)
             label = self.called.get(solver, solver)
             if alone:
@@ -322,7 +312,7 @@ class _Plane:
                 self.ax.plot(x, y, linestyle="none", markersize=7, **stroke)
                 continue
             self.ax.plot(*ends.T, linewidth=1.6, markersize=11, **stroke)
-            # Upright, since several may be close; towards the middle, where there is room.
+            # Upright, since several may be close; towards the middle, away from the edge.
             self.ax.annotate(
                 f"{written.symbol} = {written.of(transition.gamma):.3g}: {transition.clusters_above} to "
                 f"{counted(transition.clusters_below, 'cluster')}",
@@ -361,7 +351,7 @@ class _Plane:
         self.entry(label, color=self.colour_of("systems") or own, marker="D", markersize=5 * self.scale)
 
     def legend(self, outside: bool, heading: str | None) -> None:
-        """What was drawn, at a place inside the axes or to the right of them."""
+        """What was drawn, inside the axes or to the right of them."""
         where: dict[str, Any] = {"loc": "best" if self.frontier.hides_y else "lower right"}
         if outside:
             where = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
@@ -386,16 +376,11 @@ def plot_planes(
 
     ``options`` are those of `plot_plane`.
     """
-    if not planes:
-        raise InvalidOptionError("there is no plane to draw.")
-    figure = new_figure(6.2 * len(planes), 4.6)
-    # All axes first: where labels have room depends on how wide each is in the end.
-    drawn = [figure.add_subplot(1, len(planes), index + 1) for index in range(len(planes))]
-    for ax, (title, frontier) in zip(drawn, planes, strict=True):
-        plot_plane(frontier, ax, transitions, **options).set_title(title, **TITLE)
-    if path is not None:
-        save_figure(figure, path)
-    return figure
+
+    def draw(frontier: Frontier, ax: Axes, title: str) -> None:
+        plot_plane(frontier, ax, transitions, **{**options, "title": title})
+
+    return side_by_side("plane", draw, planes, path, columns=len(planes), size=(6.2, 4.6))
 
 
 def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
@@ -412,10 +397,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
         if np.isfinite(values).any():
             ax.plot(iterations, values, color=colour, linewidth=width, label=label)
     ax.set_yscale("log")
-    ax.set_xlabel("iteration")
-    ax.set_ylabel("distance to the end  [loss in nats]")
-    ax.set_title(f"{solution.problem.said}, {solution.solver}", **TITLE)
-    tidy(ax)
+    finish(ax, f"{solution.problem.said}, {solution.solver}", "iteration", "distance to the end  [loss in nats]")
     ax.grid(axis="y", color="#ececec", linewidth=0.8)
     ax.set_axisbelow(True)
     if ax.lines:

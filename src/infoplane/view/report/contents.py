@@ -12,8 +12,8 @@ that they name.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +31,7 @@ from ...solution import Solution, Status, Trace
 from ...storage.files import to_json
 
 
-@dataclass(frozen=True)
-class Allowance:
+class Allowance(NamedTuple):
     """How much of each kind a page may hold."""
 
     runs: int = 4000
@@ -46,7 +45,7 @@ class Allowance:
 
     def smaller(self) -> Allowance:
         """Three quarters of each, but at least a few."""
-        return replace(self, **{name: max(3 * n // 4, 4) for name, n in vars(self).items()})
+        return Allowance(*(max(3 * n // 4, 4) for n in self))
 
 
 # -- runs and traces, as pictures have them too -------------------------------------------------------------------------
@@ -69,6 +68,20 @@ def groups(frontier: Frontier) -> list[str]:
         (others,) = asked
     known = {solver: solver if solver in asked or not asked else others for solver in solvers}
     return [GIVEN if solver.startswith(f"{GIVEN}: ") else known[solver] for solver in solvers]
+
+
+def rows_by(names: Iterable[str]) -> dict[str, list[int]]:
+    """The rows of each name."""
+    found: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        found.setdefault(name, []).append(row)
+    return found
+
+
+def best_rows_among(frontier: Frontier, rows: list[int]) -> list[int]:
+    """The rows of the best answers to each parameter, of some of the runs alone."""
+    own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
+    return [rows[answer.row] for answer in own.best_answers()]
 
 
 def trace_lines(trace: Trace) -> tuple[Any, dict[str, Array]]:
@@ -97,6 +110,13 @@ class Plane(NamedTuple):
     """The most that Z can say of what is kept."""
     corner_bits: float
     """Where on the first axis that becomes possible; 0 if anywhere."""
+
+    def ends(self, x: Sequence[float], margin: float) -> tuple[float, float]:
+        """Those of the first axis, in bits: runs that all lie far out, as a funnel's do, get all of it, and it does not begin at 0."""
+        # A joint of independent X and Y, or one trivial run, still gets an axis of positive length.
+        right, spread = max(*x, self.corner_bits, 1e-3) * margin, max(x) - min(x)
+        near = min(x) - 0.3 * spread
+        return (near if near >= 0.4 * right and spread >= 1e-3 * right else 0.0), right
 
 
 def plane_of(frontier: Frontier) -> Plane:
@@ -173,9 +193,9 @@ class _Page:
         moved = [answer for answer in answers if answer.is_moved]
         self.numbers = [*range(len(stored)), *(answer.row for answer in moved)]
         """Of the run that found each encoder."""
-        places = iter(range(len(stored), len(self.numbers)))
-        self.answers = [next(places) if answer.is_moved else answer.row for answer in answers]
-        """Where the best answer of each parameter stands."""
+        added = iter(range(len(stored), len(self.numbers)))
+        self.answers = [next(added) if answer.is_moved else answer.row for answer in answers]
+        """The row of the best answer of each parameter."""
         self.frontier = stored
         if moved:
             runs = [*stored.runs, *(answer.run for answer in moved)]
@@ -183,25 +203,19 @@ class _Page:
         self.best = self._best_of_each_solver()
         self.rows = self._thinned_rows()
         self.at = {row: index for index, row in enumerate(self.rows)}
-        """The place of a row on the page."""
+        """The index of a row on the page."""
         self.outcomes = largest(stored.joint.p_y, allowance.outcomes)
         self.encoders, self.letters = self._encoders()
         self.traces = self._traces() if traces else {}
 
     def _best_of_each_solver(self) -> list[int]:
         """The best answers, and beside them those of every solver on its own."""
-        by_solver: dict[str, list[int]] = {}
-        for row, run in enumerate(self.stored.runs):
-            by_solver.setdefault(run.solver, []).append(row)
-        best = list(self.answers)
-        if len(by_solver) > 1:
-            for rows in by_solver.values():
-                own = Frontier(self.stored.joint, [self.stored.runs[row] for row in rows])
-                best += [rows[answer.row] for answer in own.best_answers()]
-        return list(dict.fromkeys(best))
+        by_solver = rows_by(run.solver for run in self.stored.runs)
+        own = (best_rows_among(self.stored, rows) for rows in by_solver.values()) if len(by_solver) > 1 else ()
+        return list(dict.fromkeys(chain(self.answers, *own)))
 
     def _thinned_rows(self) -> list[int]:
-        """The best, the Pareto set, and as many of the others as there is room for, evenly through the rows."""
+        """The best, the Pareto set, and as many of the others as are allowed, evenly through the rows."""
         chosen = dict.fromkeys(self.answers)
         for more in (self.best, self.frontier.pareto_rows(), range(len(self.frontier))):
             others = [row for row in more if row not in chosen]
@@ -209,14 +223,14 @@ class _Page:
         return sorted(chosen)
 
     def _encoders(self) -> tuple[dict[int, dict[str, Any]], Array]:
-        """Encoders by row: of the best runs, then of each solver's own best where they were kept, as many as there is room for.
+        """Encoders by row: of the best runs, then of each solver's own best where they were kept, as many as are allowed.
 
         And the letters that they show: all, or, if there are too many, for each encoder those that are typical of its clusters; its
-        ``rows`` are then the places of its letters among all that are shown.
+        ``rows`` are then the indices of its letters among all that are shown.
         """
-        room, letters = self.allowance.encoders, self.stored.joint.shape[0]
-        rows = _evenly(self.answers, room)
-        rows += _evenly([row for row in self.best if row not in set(self.answers)], room - len(rows))
+        most, letters = self.allowance.encoders, self.stored.joint.shape[0]
+        rows = _evenly(self.answers, most)
+        rows += _evenly([row for row in self.best if row not in set(self.answers)], most - len(rows))
         everything = letters <= self.allowance.letters
         found: dict[int, dict[str, Any]] = {}
         pool: dict[int, int] = {x: x for x in range(letters)} if everything else {}
@@ -232,7 +246,7 @@ class _Page:
         return found, np.array(list(pool), dtype=int)
 
     def _traces(self) -> dict[int, Trace]:
-        """Traces by row: of the best runs first, then of the others on the page that kept one, as many as there is room for."""
+        """Traces by row: of the best runs first, then of the others on the page that kept one, as many as are allowed."""
         found: dict[int, Trace] = {}
         for group in (self.best, [row for row in self.rows if row not in set(self.best)]):
             kept = {row: trace for row in group if (trace := self.frontier.runs[row].trace) is not None}
@@ -253,7 +267,7 @@ class _Page:
         return {name: _column(values) if is_text[name] else to_json(values) for name, values in columns.items()}
 
     def systems(self, parameter: str) -> dict[str, Any] | None:
-        """The table of the systems that were given, each with its place among the runs; None if there are none."""
+        """The table of the systems that were given, each with its index among the runs; None if there are none."""
         given = self.stored.provenance.get("systems")
         if not given:
             return None
@@ -388,8 +402,9 @@ def _evenly(items: Sequence[int], most: int) -> list[int]:
 
 def _column(texts: list[str]) -> dict[str, Any]:
     """Texts as numbers into the list of those that differ."""
-    place = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-    return {"names": list(place), "values": [place[text] for text in texts]}
+    names = list(dict.fromkeys(texts))
+    index = {name: at for at, name in enumerate(names)}
+    return {"names": names, "values": [index[text] for text in texts]}
 
 
 def _trace(trace: Trace, most: int) -> dict[str, Any]:
@@ -406,8 +421,8 @@ def _trace(trace: Trace, most: int) -> dict[str, Any]:
 def _axis(names: tuple[str, ...], labels: tuple[Hashable, ...], p: Array, shown: Array) -> dict[str, Any]:
     return {
         "name": shortened(", ".join(names)),
-        "labels": [label_text(labels[int(i)]) for i in shown],
-        "mass": [float(f"{p[int(i)]:.4g}") for i in shown],
+        "labels": [label_text(labels[i]) for i in shown],
+        "mass": [float(f"{p[i]:.4g}") for i in shown],
     }
 
 
@@ -433,20 +448,16 @@ def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> 
     centre = {z: float(mass @ np.arange(len(mass))) / max(float(mass.sum()), 1e-300) for z, mass in held.items()}
     groups = sorted(groups, key=lambda group: centre[group[0]])
     rest = sorted(set(range(len(W))) - {z for group in groups for z in group})
+    columns = [f"z{group[0]}" if len(group) == 1 else f"z{group[0]}×{len(group)}" for group in groups]
+    names = [cluster_names(joint, W[group].sum(axis=0, keepdims=True), 1)[0] for group in groups]
     # Clusters without mass hold nothing worth a column, unless a rare letter needs one to have its probabilities add up.
     if rest and W[rest].sum(axis=0)[letters].max(initial=0.0) >= 0.0005:
         groups = [*groups, rest]
-    else:
-        rest = []
+        columns, names = ([*those, f"{len(rest)} others"] for those in (columns, names))
     p_z = [float(p_zx[group].sum()) for group in groups]
     return {
-        "clusters": [_column_name(group, group == rest) for group in groups],
-        "names": [
-            _column_name(group, True)
-            if group == rest
-            else cluster_names(joint, W[group].sum(axis=0, keepdims=True), 1)[0]
-            for group in groups
-        ],
+        "clusters": columns,
+        "names": names,
         "members": groups,
         "differ": len(differ),
         "p_z": [float(f"{p:.4g}") for p in p_z],
@@ -456,12 +467,6 @@ def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> 
             for group, p in zip(groups, p_z, strict=True)
         ],
     }
-
-
-def _column_name(group: list[int], is_rest: bool) -> str:
-    if is_rest:
-        return f"{len(group)} others"
-    return f"z{group[0]}" if len(group) == 1 else f"z{group[0]}×{len(group)}"
 
 
 def _thousandths(p: Array) -> list[int]:

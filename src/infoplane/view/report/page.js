@@ -71,15 +71,15 @@
       data: drawn.data.map((source) => (source.name in data ? { ...source, values: data[source.name] } : source)),
       signals: drawn.signals.map((signal) => (signal.name in values ? { ...signal, value: values[signal.name] } : signal)),
     };
-    const place = make("div");
-    place.dataset.run = String(chosen);
+    const holder = make("div");
+    holder.dataset.run = String(chosen);
     const options = { mode: "vega", ast: true, actions: false, tooltip: false, hover: false, defaultStyle: false, renderer };
-    vegaEmbed(place, spec, { ...options, config: configuration() })
+    vegaEmbed(holder, spec, { ...options, config: configuration() })
       .then((made) => {
         if (tickets.get(id) !== ticket) return made.finalize();
         views.get(id)?.finalize();
         views.set(id, made);
-        byId(id).replaceChildren(place);
+        byId(id).replaceChildren(holder);
         return ready(made.view);
       })
       .catch((error) => console.error(error));
@@ -115,12 +115,12 @@
 
   // -- the plane -----------------------------------------------------------------------------------------------------
   // Solvers that end at the same point are drawn one inside the other, so that none is hidden.
-  const place = (run) => ({ x: run[page.plane.columns[0]], y: run[page.plane.columns[1]] });
+  const coordinates = (run) => ({ x: run[page.plane.columns[0]], y: run[page.plane.columns[1]] });
   const point = (run, i) => {
     const own = bestOfSolver.has(i);
     const nested = solvers.length > 1 ? Math.max(140 * 0.5 ** page.groups.values[i], 18) : 60;
     return {
-      i, ...place(run), solver: groupOf(i),
+      i, ...coordinates(run), solver: groupOf(i),
       size: own ? nested : 14, opacity: own ? 1 : 0.5, filled: converged.has(run.status) || groupOf(i) === "given" ? 1 : 0,
     };
   };
@@ -136,7 +136,7 @@
       data: {
         runs: points,
         enclosed: page.enclosure,
-        pareto: page.pareto.map((i) => place(runs[i])),
+        pareto: page.pareto.map((i) => coordinates(runs[i])),
         bounds: [{ x: 0, y: 0 }, { x: corner, y: bound }, { x: far, y: bound }],
         chosen: [],
       },
@@ -220,9 +220,9 @@
     return rows === undefined ? page.joint.x : { name, labels: rows.map((i) => labels[i]), mass: rows.map((i) => mass[i]) };
   };
   const drawEncoder = (encoder) => {
-    const room = widthOf("cells");
-    const extent = Math.min(longest + 14, room * 0.45);
-    const width = Math.min(room, extent + 24 + encoder.clusters.length * 64);
+    const most = widthOf("cells");
+    const extent = Math.min(longest + 14, most * 0.45);
+    const width = Math.min(most, extent + 24 + encoder.clusters.length * 64);
     const signals = { extent };
     draw("masses", "masses", { data: { masses: encoder.p_z.map((v, z) => ({ z, v })) }, signals, width });
     byId("masses").setAttribute("aria-label", `p(z): ${encoder.p_z.map((v, z) => `${encoder.names[z]} ${v}`).join(", ")}`);
@@ -232,8 +232,8 @@
   const drawHeat = (id, axis, values, encoder, signals, width, quantity) => {
     const rows = values.flatMap((column, z) => column.map((v, row) => ({ z, row, v: v / 1000 })));
     // Every cluster has its label, or none has: some would look like all.
-    const room = (width - signals.extent) / encoder.clusters.length - 4;
-    const fit = (names) => names.every((name) => ruler.measureText(name).width <= room);
+    const each = (width - signals.extent) / encoder.clusters.length - 4;
+    const fit = (names) => names.every((name) => ruler.measureText(name).width <= each);
     const labels = { rows: axis.labels, columns: [encoder.names, encoder.clusters].find(fit) ?? encoder.clusters.map(() => "") };
     draw(id, "heat", { data: { cells: rows }, signals: { ...signals, ...labels }, width }, (view) => {
       view.addEventListener("pointermove", (event, item) => {

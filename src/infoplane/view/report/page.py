@@ -38,18 +38,11 @@ LARGEST_PAGE = 1_500_000
 """Bytes: what a mail server takes, and a browser opens at once; of larger frontiers fewer rows and encoders are shown."""
 
 
-def write_report(
-    frontier: Frontier,
-    path: str | os.PathLike[str],
-    *,
-    title: str | None = None,
-    traces: bool = True,
-    notation: str = "gamma",
-) -> None:
-    """Write the page of a frontier; see `Frontier.report`. The file appears only once it is whole."""
-    text = report_page(frontier, title=title, traces=traces, notation=notation)
+def write_report(frontier: Frontier, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write the page of a frontier, with the options of `report_page`; the file appears only once it is whole."""
+    page = report_page(frontier, **options)
     with whole_file(Path(path)) as file:
-        file.write(text)
+        file.write(page)
 
 
 def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = True, notation: str = "gamma") -> bytes:
@@ -128,17 +121,13 @@ def charts(drawn: Plane, ixz_bits: list[float], solvers: list[str]) -> dict[str,
 
 def plane(drawn: Plane, ixz_bits: list[float], solvers: list[str]) -> Any:
     """The plane: the band that encloses the frontier, bounds, Pareto set, every run, and a ring around the chosen one."""
-    right = max(*ixz_bits, drawn.corner_bits, 1e-3) * 1.04
-    # Runs that all lie far out, as a funnel's do, get the room; the axis then does not begin at 0.
-    left = min(ixz_bits) - 0.3 * (max(ixz_bits) - min(ixz_bits))
-    left = -0.015 * right if left < 0.4 * right or max(ixz_bits) - min(ixz_bits) < 1e-3 * right else left
+    left, right = drawn.ends(ixz_bits, 1.04)
     top = max(drawn.bound_bits, 1e-3) * 1.08
-    across, up = (alt.Scale(domain=ends, nice=False, zero=False) for ends in ([left, right], [-0.02 * top, top]))
+    domains = [left or -0.015 * right, right], [-0.02 * top, top]
+    across, up = (alt.Scale(domain=ends, nice=False, zero=False) for ends in domains)
     x = alt.X("x:Q", title=f"{drawn.names[0]}  [bits]", scale=across, axis=_sparse())
     y = alt.Y("y:Q", title=f"{drawn.names[1]}  [bits]", scale=up)
-    legend = None
-    if len(solvers) > 1:
-        legend = _legend(symbolOpacity=1, symbolSize=60, labelLimit=180)
+    legend = _legend(symbolOpacity=1, symbolSize=60, labelLimit=180) if len(solvers) > 1 else None
     own = [alt.ExprRef(f"solver{i}") for i in range(OWN)]
     colours = alt.Scale(domain=solvers, range=_cycled(solvers, own, alt.ExprRef("given")))
     shapes = alt.Scale(domain=solvers, range=_cycled(solvers, SHAPES, "diamond"))
