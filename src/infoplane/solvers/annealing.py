@@ -71,40 +71,47 @@ class Annealing(PathSolver):
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """Upwards in gamma, whatever the order asked for; the whole path is looked over before its first run is shown."""
-        order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
-        clusters, clock = job.starts.shape[1], _Clock(len(problems))
+        order = upwards(problems)
+        clock = _Clock(len(problems))
         dual = DualClimbs(job.support) if asks_the_dual(job.support, job.most) else None
         lowest = job.but(problem=problems[order[0]])
         W = self._approached(lowest, job.starts[0]) if dual is None else _better(lowest, job.starts[0])
         found: dict[int, Run] = {}
-        for place in order:
-            at, spent = job.but(problem=problems[place]), 0
+        for index in order:
+            at, spent = job.but(problem=problems[index]), 0
             if dual is not None and not found:
                 W, spent = grown(at, W, job.most, dual)
-            elif clusters < job.most and not found:  # above the lowest gamma clusters only merge
+            elif job.starts.shape[1] < job.most and not found:  # above the lowest gamma clusters only merge
                 W, spent = _split(at, W)
             run = settled(at, W)
             if dual is not None and (len(found) % EFFORT.asked == 0 or len(found) == len(order) - 1):
                 run = _completed(at, run, dual)
-            found[place] = replace(run, iterations=run.iterations + spent)
+            found[index] = replace(run, iterations=run.iterations + spent)
             W = run.encoder
-            clock.charge(place)
+            clock.charge(index)
             if job.budget.over:
                 break
         if len(found) == len(problems):
             _mend(job, problems, found, clock)
-        for place in sorted(found):
-            run = found[place]
-            died = max(clusters - len(run.encoder), 0)
-            yield replace(run, found_by=self.name, died=died, seconds=clock.seconds[place])
+        for index, run in sorted(found.items()):
+            yield replace(run, found_by=self.name, died=job.died(run.encoder), seconds=clock.seconds[index])
 
     def _approached(self, job: Job, W: Array) -> Array:
         """From below the job's gamma up to it."""
         lowest = gamma_of(job.problem)
         for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
-            at = job.but(problem=MarkovLagrangian(gamma - 1.0, -gamma, 1.0))
-            W = settled(briefly(at, EFFORT.brief, EFFORT.brief_iterations), W).encoder
+            W = settled(briefly(at_gamma(job, gamma), EFFORT.brief, EFFORT.brief_iterations), W).encoder
         return W
+
+
+def upwards(problems: Sequence[MarkovLagrangian]) -> list[int]:
+    """The indices of bottlenecks, by their gamma."""
+    return sorted(range(len(problems)), key=lambda index: gamma_of(problems[index]))
+
+
+def at_gamma(job: Job, gamma: float) -> Job:
+    """The job at the bottleneck of any gamma > 0, also one above 1."""
+    return job.but(problem=MarkovLagrangian(gamma - 1.0, -gamma, 1.0))
 
 
 class _Clock:
@@ -114,10 +121,10 @@ class _Clock:
         self.seconds = [0.0] * problems
         self.began = own_clock()
 
-    def charge(self, place: int) -> None:
+    def charge(self, index: int) -> None:
         """What has passed since the last charge was spent on this problem; the rungs below the first are part of it."""
         now = own_clock()
-        self.seconds[place] += now - self.began
+        self.seconds[index] += now - self.began
         self.began = now
 
 
@@ -126,16 +133,16 @@ def _mend(job: Job, problems: Sequence[MarkovLagrangian], found: dict[int, Run],
     support = job.support
     trivial = np.ones((1, len(support.p_x)))
     for _ in range(EFFORT.mending_rounds):
-        candidates = [trivial, *(found[place].encoder for place in range(len(problems)))]
+        candidates = [trivial, *(found[index].encoder for index in range(len(problems)))]
         ixz, iyz = np.vstack([plane_points(support.joint, some) for some in support.lifted(candidates)]).T
         mended = False
-        for place, problem in enumerate(problems):
+        for index, problem in enumerate(problems):
             losses = -problem.rho_zx * ixz - problem.rho_zy * iyz
             best = int(losses.argmin())
-            if losses[best] < losses[place + 1] - EFFORT.missed * problem.rho_zy:
-                found[place] = settled(job.but(problem=problem), candidates[best])
+            if losses[best] < losses[index + 1] - EFFORT.missed * problem.rho_zy:
+                found[index] = settled(job.but(problem=problem), candidates[best])
                 mended = True
-                clock.charge(place)
+                clock.charge(index)
         if not mended or job.budget.over:
             return
 
@@ -182,11 +189,12 @@ def _split(job: Job, W: Array) -> tuple[Array, int]:
     """Clusters split, up to the cap, until no split lowers the loss; roughly stationary. The encoder, and the iterations it took."""
     spent = 0
     while len(W) < job.most and spent < job.budget.iterations and not job.budget.over:
-        room = min(job.most, 2 * len(W))
-        halves = room - len(W)  # equal halves change nothing: the split test joins them, and has room then
+        rows = min(job.most, 2 * len(W))
+        # Equal halves change nothing: the split test joins them, and may split as many clusters then.
+        halves = rows - len(W)
         W = np.concatenate([W[:halves] / 2.0, W[halves:], W[:halves] / 2.0])
         run = settled(briefly(job, EFFORT.between_splits, EFFORT.split_iterations), W)
         W, spent = run.encoder, spent + run.iterations
-        if len(W) < room:
+        if len(W) < rows:
             break
     return W, spent

@@ -6,7 +6,7 @@ p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)])
 
 In general, for rho_zx < 0, stationarity of L in p(z|x) reads log W = (rho_z log p(z) + rho_zy sum_y p(y|x) log p(z|y)) / (-rho_zx) +
 const(x); iterating it is the same map, and it cannot raise L where H(Z) and H(Z|Y) enter as a concave sum. Elsewhere the map is that of
-`kernels/fixed_point/accelerated_funnel.py`. `Accelerated` leaps ahead of either without ever raising the objective.
+`kernels/fixed_point/accelerated_funnel.py`. `Accelerated` extrapolates either without ever raising the objective.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..checks import PYTHON_ONLY, whole_number
-from ..errors import InvalidOptionError
+from ..checks import PYTHON_ONLY, check_flag, whole_number
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
-from ..kernels.common import LOG_TINY, RUNNING, STATIONARY, TINY, Flags, Integers
+from ..kernels.common import LOG_TINY, RUNNING, STATIONARY, TINY, Flags
 from ..kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bottleneck, beginning, split_stationary
 from ..kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ..kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
@@ -84,12 +83,8 @@ def _channel(support: Support) -> ChannelBlocks:
     for c in range(len(T)):
         piece = slice(c * width, (c + 1) * width)
         T[c, :n_y, : len(support.p_x[piece])] = (support.P[piece] / support.p_x[piece, None]).T
-    rows: Integers = np.zeros(1, dtype=np.int64)
-    columns: Integers = np.zeros(0, dtype=np.int64)
-    shares: Array = np.zeros(0)
-    if support.sparse:
-        rows, columns, masses = support.csr
-        shares = masses / np.repeat(support.p_x, np.diff(rows))
+    none = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+    rows, columns, masses = support.csr if support.sparse else none
     return ChannelBlocks(
         T=T,
         p_x=p_x,
@@ -97,7 +92,7 @@ def _channel(support: Support) -> ChannelBlocks:
         n_y=n_y,
         rows=rows,
         letters=columns,
-        shares=shares,
+        shares=masses / np.repeat(support.p_x, np.diff(rows)) if support.sparse else masses,
         blas=blas,
     )
 
@@ -110,7 +105,7 @@ class MapIteration(Iteration):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        runs, self.clusters = job.starts.shape[:2]
+        runs = len(job.starts)
         self.channel = channel_of(job.support)
         self.setting = MapSetting(
             rho=np.full((runs, 3), job.problem.rho),
@@ -123,18 +118,16 @@ class MapIteration(Iteration):
 
     def marginals(self, starts: Array) -> Array:
         """q(z, y) = W P of every start, (R, |Z|, |Y| padded)."""
-        q, n_y = np.zeros((*starts.shape[:2], len(self.channel.p_y))), self.channel.n_y
-        if self.job.support.sparse:
-            for run, W in enumerate(starts):
-                q[run, :, :n_y] = W @ self.job.support.rows
-        else:
-            q[:, :, :n_y] = starts @ self.job.support.P
+        q, support = np.zeros((*starts.shape[:2], len(self.channel.p_y))), self.job.support
+        of_starts = [W @ support.rows for W in starts] if support.sparse else starts @ support.P
+        q[:, :, : self.channel.n_y] = of_starts
         return q
 
-    def room(self, runs: int) -> Array:
+    def workspace(self) -> Array:
         """Zeros for one encoder per run, in blocks."""
+        runs, clusters = self.job.starts.shape[:2]
         blocks, width = self.channel.p_x.shape
-        return np.zeros((runs, blocks, self.clusters, width))
+        return np.zeros((runs, blocks, clusters, width))
 
     def advance(self, steps: IntArray, trace: Array) -> None:
         """One evaluation of the map per step."""
@@ -202,15 +195,15 @@ class BlahutArimotoIteration(MapIteration):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        starts, record = job.starts, job.record
+        starts, record, p_x = job.starts, job.record, job.support.p_x
         runs, clusters = starts.shape[:2]
         on_encoders = needs_encoder(job.problem)
-        W = blocks_of(starts, self.channel.p_x.shape[1]) if record or on_encoders else self.room(runs)
+        W = blocks_of(starts, self.channel.p_x.shape[1]) if record or on_encoders else self.workspace()
         self.state = MapState(
             W=W,
             L=logs_of(W) if on_encoders else np.zeros((runs, 0, 0, 0)),
             q=self.marginals(starts),
-            h_zx=np.array([sum(float(entr(row) @ job.support.p_x) for row in W) if record else 0.0 for W in starts]),
+            h_zx=np.array([sum(float(entr(row) @ p_x) for row in W) if record else 0.0 for W in starts]),
             check=np.zeros(runs, dtype=np.int64),
             alive=np.full(runs, clusters, dtype=np.int64),
             **begun(runs),
@@ -264,8 +257,7 @@ class Accelerated(Solver):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", whole_number("memory", self.memory))
-        if not isinstance(self.split, bool):
-            raise InvalidOptionError(f"split must be True or False, found {self.split!r}.")
+        check_flag("split", self.split)
 
     def begin(self, job: Job) -> MapIteration:
         """One evaluation of the map per step, kept or not."""
@@ -286,7 +278,7 @@ class MarginalIteration(MapIteration):
         # A run may go on 20 times after a split test; each one has lowered the loss.
         splits = 20 if options.split and has_posterior_form(job.problem) else 0
         self.state = LeapState(
-            W=self.room(runs),
+            W=self.workspace(),
             u=u,
             u_old=u.copy(),
             f_old=np.zeros_like(u),

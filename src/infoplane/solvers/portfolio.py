@@ -30,7 +30,7 @@ of 100,000 letters its work may be more than a limit on seconds allows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -46,11 +46,11 @@ from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lag
 from ..runtime.budget import ITERATIONS, Stopped
 from ..solution import Run, Status
 from .annealing import Annealing
-from .base import PathSolver, default_clusters, default_init, make_starts, most_clusters, seed_sequence
+from .base import BestOfStarts, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .difference_of_convex import DifferenceOfConvex
 from .fixed_point import Accelerated
 from .job import Job, work_of
-from .pooling import Pooling, best_runs
+from .pooling import Pooling
 from .shared.partitions import (
     Found,
     encoder_of,
@@ -136,7 +136,7 @@ EFFORT = PortfolioEffort()
 
 
 @dataclass(frozen=True)
-class Portfolio(PathSolver):
+class Portfolio(BestOfStarts):
     """The default: the best of annealing, pooled starts, merging and trivial encoders, within a budget.
 
     Examples
@@ -159,10 +159,6 @@ class Portfolio(PathSolver):
         if pools_more(support, problem, clusters):
             return min(starts, EFFORT.pooled)
         return max(1, min(starts, EFFORT.starts_work // max(work_of(support, clusters), 1)))
-
-    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
-        """The best run of each problem, from the same starts."""
-        return best_runs(self, job, problems)
 
     def run(self, job: Job) -> list[Run]:
         """Every start as it ended, and what other stages found."""
@@ -256,7 +252,7 @@ class Candidates:
             return
         settles = run.status.converged and bool(self.runs) and not self.best.status.converged
         if self.whole.loss(run.encoder) < self.lowest - (0.0 if settles else EFFORT.better):
-            self.later = [replace(run, died=self._died(run.encoder), trace=None)]
+            self.later = [replace(run, died=self.whole.died(run.encoder), trace=None)]
 
     def keep_hard(self, partition: Found) -> None:
         """The same of a hard partition, as it is."""
@@ -274,9 +270,6 @@ class Candidates:
         run = settled(self.patient, W)
         del W  # a large one is not to lie beside what was made of it
         self.keep(run if found_by.endswith(run.found_by) else replace(run, found_by=f"{found_by}, {run.found_by}"))
-
-    def _died(self, W: Array) -> int:
-        return max(self.whole.starts.shape[1] - len(W), 0)
 
 
 def _pooled(found: Candidates, job: Job) -> None:
@@ -303,14 +296,14 @@ def _hardened(found: Candidates, job: Job) -> None:
     W = Annealing().run(job.but(problem=posterior_form_below(job.problem)))[0].encoder
     if len(W) <= job.most:
         run = found.whole.standing(W, Annealing.name)
-        found.started.append(replace(run, died=found._died(W)))
+        found.started.append(replace(run, died=job.died(W)))
 
 
 def _annealed(found: Candidates, job: Job) -> None:
     """Upwards in gamma, which finds |Z|; where the dual says what is missing, a single start goes on from where it was settled."""
     starts = found.best.encoder[None] if found.asks_the_dual and len(job.starts) == 1 else job.starts
     runs = Annealing().run(job.but(starts=starts, record=found.whole.record))
-    found.started += [replace(run, died=found._died(run.encoder)) for run in runs]
+    found.started += [replace(run, died=found.whole.died(run.encoder)) for run in runs]
 
 
 def _random(found: Candidates, job: Job) -> None:

@@ -25,7 +25,7 @@ from ...kernels.splitting.advance import solver_one, solver_two
 from ...runtime.budget import Budget, one_blas_thread, stopped_by_control_c
 from ...solution import Exponent, Rate, Residuals, Status, fit_exponent, fit_rate, judge
 from ..job import RunOptions
-from .block import Block, BoundBlock, Place, checked_place
+from .block import Block, BoundBlock, Domain, checked_domain
 from .thresholds import over_relaxed
 
 STILL = 10
@@ -103,8 +103,8 @@ def douglas_rachford(
     relaxation: float = 1.0,
     p0: Array,
     q0: Array,
-    p_in: Place = None,
-    q_in: Place = None,
+    p_in: Domain = None,
+    q_in: Domain = None,
     curvature: tuple[float, float] | None = None,
     max_iter: int = 10_000,
     max_seconds: float | None = None,
@@ -163,8 +163,8 @@ def douglas_rachford(
         raise InvalidOptionError(f"penalty must be positive, found {penalty!r}.")
     relaxation = _relaxation(relaxation, c, curvature, order, A if order == "I" else B)
     p, q = _start("p0", p0), _start("q0", q0)
-    first = BoundBlock("F", F, _matrix("A", A, p), checked_place("p_in", p_in))
-    second = BoundBlock("G", G, _matrix("B", B, q), checked_place("q_in", q_in))
+    first = BoundBlock("F", F, _matrix("A", A, p), checked_domain("p_in", p_in))
+    second = BoundBlock("G", G, _matrix("B", B, q), checked_domain("q_in", q_in))
     shapes = first.map(None, p).shape, second.map(None, q).shape
     if shapes[0] != shapes[1]:
         raise InvalidOptionError(f"Ap0 has shape {shapes[0]} and Bq0 {shapes[1]}; they must agree.")
