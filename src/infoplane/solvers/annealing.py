@@ -54,10 +54,6 @@ class Annealing(PathSolver):
     name = "annealing"
     deterministic = True
     """It begins from the first start only, which is the near-identity one unless the user brings another."""
-    solvable = staticmethod(is_bottleneck)
-    unsolvable = (
-        "annealing follows the bottleneck in gamma; found rho = {problem.rho}. Use drs, or pooling for the funnel."
-    )
     segment = 100
     """Longer grids are several paths, each begun below its own first gamma: they run side by side, and a store keeps each that is done."""
     grows = True
@@ -68,6 +64,13 @@ class Annealing(PathSolver):
     def __post_init__(self) -> None:
         object.__setattr__(self, "rungs", whole_number("rungs", self.rungs, least=0))
         object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """It is for the bottleneck."""
+        refused = (
+            f"annealing follows the bottleneck in gamma; found rho = {problem.rho}. Use drs, or pooling for the funnel."
+        )
+        return None if is_bottleneck(problem) else refused
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """Upwards in gamma, whatever the order asked for; the whole path is looked over before its first run is shown."""

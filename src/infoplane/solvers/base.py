@@ -368,15 +368,9 @@ class Solver(ABC):
     serves_tasks: bool = False
     """Whether it solves problems that keep one target and hide another (`TaskLagrangian`)."""
 
-    solvable: Callable[[MarkovLagrangian], bool] = staticmethod(lambda _: True)
-    """Which problems it can solve."""
-
-    unsolvable: str = ""
-    """What it says to any other, a format of ``problem`` and ``solver``."""
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
+    def refusal(self, problem: MarkovLagrangian) -> str | None:  # noqa: ARG002
         """Why it cannot solve a problem, or None."""
-        return None if self.solvable(problem) else self.unsolvable.format(problem=problem, solver=self)
+        return None
 
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:  # noqa: ARG002
         """What to warn about before it runs, such as options that no theorem covers; or None."""

@@ -61,6 +61,7 @@ def root(function: Callable[[Array], tuple[Array, Array]], first: Array, most: f
     0 where it is positive from the beginning on, ``most`` where it is not up to there.
     """
     low, high, lam = np.zeros_like(first), np.full_like(first, most), np.clip(first, 1e-3, most / 2.0)
+    # Newton takes a few rounds; to halve a bracket of 1e6 down to rounding takes 70.
     for _ in range(100):
         value, slope = function(lam)
         low, high = np.where(value <= 0.0, lam, low), np.where(value > 0.0, lam, high)

@@ -39,7 +39,7 @@ from ..kernels.fixed_point.selfmap import (
 )
 from ..problem import MarkovLagrangian, has_posterior_form
 from .base import Solver
-from .job import Iteration, Job, begun
+from .job import Iteration, Job, begun, nothing_to_solve
 
 _channels: WeakKeyDictionary[Support, ChannelBlocks] = WeakKeyDictionary()
 
@@ -176,11 +176,15 @@ class BlahutArimoto(Solver):
     """
 
     name = "blahut-arimoto"
-    solvable = staticmethod(lambda problem: problem.rho_zx < 0.0)
-    unsolvable = (
-        "blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found {problem.rho_zx:g}. "
-        "Use drs."
-    )
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Where the map is none."""
+        if problem.rho_zx < 0.0:
+            return None
+        return (
+            "blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found "
+            f"{problem.rho_zx:g}. Use drs."
+        )
 
     def begin(self, job: Job) -> BlahutArimotoIteration:
         """One evaluation of the map per step."""
@@ -246,11 +250,6 @@ class Accelerated(Solver):
     """
 
     name = "accelerated"
-    solvable = staticmethod(lambda problem: min(problem.rho) < 0.0)
-    unsolvable = (
-        "with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z attains it, so "
-        "there is nothing to solve. Give at least one coefficient a negative sign."
-    )
 
     memory: int = field(default=5, metadata=PYTHON_ONLY)
     split: bool = field(default=True, metadata=PYTHON_ONLY)
@@ -258,6 +257,10 @@ class Accelerated(Solver):
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", whole_number("memory", self.memory))
         check_flag("split", self.split)
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Where a constant Z is optimal whatever the joint."""
+        return None if min(problem.rho) < 0.0 else nothing_to_solve(problem)
 
     def begin(self, job: Job) -> MapIteration:
         """One evaluation of the map per step, kept or not."""

@@ -255,9 +255,18 @@ def _encoding(run: Run) -> Run:
     return replace(run, encoder=trivial, status=Status.STALLED, trace=None, lower_bound=None, advice=FAILED)
 
 
+def nothing_to_solve(problem: MarkovLagrangian) -> str:
+    """What is said of a problem whose rho are all 0 or more."""
+    return (
+        f"with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z attains it, "
+        "so there is nothing to solve. Give at least one coefficient a negative sign."
+    )
+
+
 def work_of(support: Support, clusters: int) -> int:
-    """Operations of one iteration of an encoder of so many clusters; matrix products of BLAS do many at once."""
+    """Operations of one iteration of an encoder of so many clusters."""
     outcomes = support.rows.nnz / len(support.p_x) if support.sparse else len(support.p_y)
+    # A softmax is worth 20 operations an entry; from 64 outcomes on BLAS does about six products at once.
     return int(len(support.p_x) * clusters * (20 + (outcomes if outcomes < 64 else outcomes / 6)))
 
 
@@ -369,7 +378,7 @@ class PlainIteration(Iteration):
             state.residuals[some, 2] = far
             state.still[some] = np.where(np.abs(new - old).max(axis=(1, 2)) > 1e-15, 0, state.still[some] + 1)
             if trace.shape[2]:
-                trace[some, step, LOSS], trace[some, step, 2:5] = self.losses(new, self.rho), state.residuals[some]
+                trace[some, step, LOSS], trace[some, step, 2:5] = self.losses(new), state.residuals[some]
                 trace[some, step, AUGMENTED], trace[some, step, PENALTY] = self.augmentation()
             state.outcome[some[state.still[some] >= STILL]] = STALLED
             state.outcome[some[state.residuals[some].max(axis=1) <= self.finest * self.job.tol]] = STATIONARY
@@ -387,15 +396,14 @@ class PlainIteration(Iteration):
         log_z = np.log(np.maximum(W @ self.p_x, TINY))[:, :, None]
         return log_z, np.log(np.maximum(W, TINY)), np.log(np.maximum(W @ self.K, TINY)) @ self.T
 
-    def losses(self, W: Array, rho: Array) -> Array:
-        """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) of every run; with some of the rho set to 0, of a part of L."""
-        tables = ((W @ self.p_x)[:, :, None], W, W @ self.K)
-        weights = (np.ones(1), self.p_x, self.p_y)
-        terms = [
-            -(weight * v * np.log(np.maximum(v, TINY))).sum(axis=(1, 2))
-            for weight, v in zip(weights, tables, strict=True)
-        ]
-        return np.asarray(rho @ np.array(terms))
+    def entropies(self, W: Array) -> Array:
+        """H(Z), H(Z|X) and H(Z|Y) of every run, (3, R)."""
+        tables = ((1.0, (W @ self.p_x)[:, :, None]), (self.p_x, W), (self.p_y, W @ self.K))
+        return np.array([-(weight * v * np.log(np.maximum(v, TINY))).sum(axis=(1, 2)) for weight, v in tables])
+
+    def losses(self, W: Array) -> Array:
+        """L of every run."""
+        return np.asarray(self.rho @ self.entropies(W))
 
     def stationarity(self, W: Array) -> Array:
         """max |W - W exp(-g/k) / normaliser| of every run, as `MarkovLagrangian.stationarity`."""

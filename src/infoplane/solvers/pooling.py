@@ -24,7 +24,7 @@ from ..information import Array, entr, entropy
 from ..posterior.form import Mixture, gamma_of
 from ..posterior.merge_path import first_columns
 from ..posterior.programme import encoder_of, linear_programme
-from ..problem import is_bottleneck, is_funnel
+from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..runtime.budget import Stopped
 from ..solution import Run, Trace
 from .base import BestOfStarts
@@ -72,11 +72,6 @@ class Pooling(BestOfStarts):
 
     name = "pooling"
     grows = True
-    solvable = staticmethod(lambda problem: is_bottleneck(problem) or is_funnel(problem))
-    unsolvable = (
-        "pooling needs the posterior form, rho_z + rho_zx + rho_zy = 0 with rho_zx and rho_zy of opposite signs; found {problem.rho}. "
-        "Use drs."
-    )
 
     splitting: int | None = field(default=None, metadata=PYTHON_ONLY)
     rounds: int = field(default=4, metadata=PYTHON_ONLY)
@@ -85,6 +80,15 @@ class Pooling(BestOfStarts):
         object.__setattr__(self, "rounds", whole_number("rounds", self.rounds))
         if self.splitting is not None:
             object.__setattr__(self, "splitting", whole_number("splitting", self.splitting, least=0))
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """It is for what has the posterior form."""
+        if is_bottleneck(problem) or is_funnel(problem):
+            return None
+        return (
+            "pooling needs the posterior form, rho_z + rho_zx + rho_zy = 0 with rho_zx and rho_zy of opposite signs; found "
+            f"{problem.rho}. Use drs."
+        )
 
     def run(self, job: Job) -> list[Run]:
         """Every start, and the pooled run last, if there is a better one."""

@@ -58,8 +58,6 @@ class RootTracking(PathSolver):
 
     name = "root-tracking"
     deterministic = True
-    solvable = staticmethod(is_bottleneck)
-    unsolvable = "root-tracking follows the bottleneck in gamma; found rho = {problem.rho}."
     segment = Annealing.segment
 
     stride: float = field(default=0.05, metadata=PYTHON_ONLY)
@@ -68,6 +66,11 @@ class RootTracking(PathSolver):
     def __post_init__(self) -> None:
         object.__setattr__(self, "stride", number("stride", self.stride, "positive", above=0.0))
         object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """It is for the bottleneck."""
+        refused = f"root-tracking follows the bottleneck in gamma; found rho = {problem.rho}."
+        return None if is_bottleneck(problem) else refused
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """Upwards in gamma, whatever the order asked for; at every gamma asked for the map ends at the tolerance."""

@@ -154,7 +154,7 @@ def _grown(job: Job, form: TaskForm, best: Array) -> list[Run]:
     def joined(W: Array) -> Array:
         return merged(job.support, job.problem, W, rise=MISSING)
 
-    few = 16 * EFFORT.laps
+    few = 16 * EFFORT.laps  # between two additions; the end is settled
     run = settled_task(job, form, joined(best), "growth", few)
     most = len(form.p_x) if job.capped else job.most
     for _ in range(EFFORT.rounds):

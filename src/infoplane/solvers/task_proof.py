@@ -110,7 +110,9 @@ def _by_escapes(form: TaskForm, job: Job, W: Array, tol: float) -> TaskOutcome:
         run = settled_task(job, form, form.expanded(W), "")
         W = form.condensed(run.encoder)
         asked = Asked(form, form.multipliers(W))
-        found = search_boxes(asked, 0.4 * tol, job.budget)
+        found = search_boxes(
+            asked, 0.4 * tol, job.budget
+        )  # the rest is for the encoder, which is not exactly at its optimum
         bound = box_bound(form, asked.lam, found.least)
         if bound > lower:
             lower, claim, proof = bound, found.least, asked

@@ -240,7 +240,9 @@ def _missing(pool: Pool, weights: Array, lam: Array, number: int) -> Iterator[cs
     Q = np.asarray(pool.Q[:, turn].todense())
     own = pool.own_multipliers(weights)
     between = 0.5 * (own + lam)
-    rng = np.random.default_rng(number)  # the same beginnings whatever the seed: they are no starts
+    # The same beginnings whatever the seed: they are no starts. Each is a share of a cluster, or of a letter, and of p_x, with noise or
+    # without; the shares are not tuned.
+    rng = np.random.default_rng(number)
     yield _worth(pool, lam, pool.descended(lam, Q))
     yield _worth(pool, lam, pool.descended(lam, 0.5 * (Q + Q[:, rng.permutation(Q.shape[1])])))
     for share, multipliers in ((0.7, own), (0.9, between)):

@@ -230,7 +230,7 @@ def minimise(objective: Objective, start: Array, domain: Domain) -> Array:
         jac=True,
         method="L-BFGS-B",
         bounds=None if domain is None else [domain] * start.size,
-        options={"maxiter": 500, "ftol": 1e-16, "gtol": 1e-12},
+        options={"maxiter": 500, "ftol": 1e-16, "gtol": 1e-12},  # to rounding
     )
     return np.asarray(found.x).reshape(start.shape)
 
@@ -249,6 +249,7 @@ def _spectral(objective: Objective, u: Array) -> Array:
         while True:
             new = u + t * direction
             value, gradient_new = objective(new)
+            # A ten-thousandth of the fall that the slope promises will do, as is usual; steps below 1e-12 change nothing.
             if value <= max(lately) + 1e-4 * t * slope or t < 1e-12:
                 break
             t *= 0.5
@@ -256,6 +257,7 @@ def _spectral(objective: Objective, u: Array) -> Array:
             break
         moved, turned = new - u, gradient_new - gradient
         curvature = float((moved * turned).sum())
+        # The method asks for any two bounds of xi; without curvature a step is long.
         xi = float(np.clip((moved * moved).sum() / curvature, 1e-10, 1e10)) if curvature > 0.0 else 1e3
         u, gradient, lately = new, gradient_new, [*lately[1 - MEMORY :], value]
     return u

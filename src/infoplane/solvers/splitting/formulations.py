@@ -20,6 +20,7 @@ import numpy as np
 from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array
 from ...problem import MarkovLagrangian
+from ..job import nothing_to_solve
 
 
 class Shares(NamedTuple):
@@ -186,11 +187,8 @@ def choose(problem: MarkovLagrangian, name: str = "auto") -> Formulation:
     With a convex H(Z|Y) term (the funnel) it is pf-2; else with a convex or absent H(Z) term (the bottleneck, the deterministic
     one) ib-1; else with a convex H(Z|X) term ib-2.
     """
-    if problem.rho_z >= 0 and problem.rho_zx >= 0 and problem.rho_zy >= 0:
-        raise UnsupportedProblemError(
-            f"with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z "
-            "attains it, so there is nothing to solve. Give at least one coefficient a negative sign."
-        )
+    if min(problem.rho) >= 0.0:
+        raise UnsupportedProblemError(nothing_to_solve(problem))
     check_name(name)
     if name == "auto":
         if problem.rho_zy < 0 <= problem.rho_zx:

@@ -214,7 +214,7 @@ class _PairRun:
             else [gap, F.back(self.nu - before[2] - c * moved), G.back(c * gap)]
         )
         self.gradients.append(float(np.sqrt(sum(float((slope * slope).sum()) for slope in slopes))))
-        now = self.p, self.q, self.nu
+        now = self.p, self.q, self.nu  # at rest if they move by rounding only
         rests = all(np.allclose(new, old, rtol=1e-15, atol=1e-16) for new, old in zip(now, before, strict=True))
         self.still = self.still + 1 if rests else 0
 
