@@ -3,7 +3,7 @@
 At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it
 can only merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
 
-Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`resizing.from_letters`), and at
+Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`_better`), and at
 every tenth gamma the dual is asked for clusters that are missing (`resizing.grown`). Otherwise, where a start has fewer clusters than
 letters, the lowest gamma splits them (the split test of the accelerated solver), as many times as the cap on |Z| allows. So |Z| is found,
 whatever the path begins with.
@@ -29,7 +29,8 @@ from ..runtime.budget import Stopped, own_clock
 from ..solution import Run
 from .base import PathSolver
 from .job import Job
-from .shared.resizing import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
+from .shared.partitions import moved, softened
+from .shared.resizing import DualClimbs, asks_the_dual, briefly, grown, roughly, settled
 
 
 @dataclass(frozen=True)
@@ -171,10 +172,11 @@ EFFORT = AnnealingEffort()
 
 
 def _better(job: Job, start: Array) -> Array:
-    """Of a start and a hard partition, each roughly settled, the one of lower loss."""
+    """Of a start and every letter by itself, moved while that lowers the loss, each roughly settled, the one of lower loss."""
     found = [settled(roughly(job), start).encoder]
     with suppress(Stopped):
-        found.append(settled(roughly(job), from_letters(job)).encoder)
+        hard = softened(moved(job, np.arange(job.letters), job.letters))
+        found.append(settled(roughly(job), hard).encoder)
     return found[job.best(found)]
 
 

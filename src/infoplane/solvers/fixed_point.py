@@ -318,7 +318,9 @@ class EncoderIteration(MapIteration):
         super().__init__(job)
         starts = job.starts
         runs, clusters, letters = starts.shape
-        if clusters >= letters and _releases_everything(job.problem):
+        problem = job.problem
+        # The funnel, beta <= 1: beta I(Y;Z) - I(X;Z) = -beta I(X;Z|Y) - (1 - beta) I(X;Z) is least at Z = X.
+        if clusters >= letters and has_posterior_form(problem) and max(problem.rho_z, problem.rho_zy) <= 0.0:
             starts = np.tile(np.eye(clusters, letters), (runs, 1, 1))
         W = blocks_of(starts, self.channel.p_x.shape[1])
         L = np.empty((runs, 3, *W.shape[1:]))
@@ -342,8 +344,3 @@ class EncoderIteration(MapIteration):
         state = self.state
         L = state.L[np.arange(len(going)), (state.base + state.stage) % 3]
         self.measured(np.where(going, COMPARING, FAR), q=state.q, L=L)
-
-
-def _releases_everything(problem: MarkovLagrangian) -> bool:
-    """The funnel, beta <= 1: beta I(Y;Z) - I(X;Z) = -beta I(X;Z|Y) - (1 - beta) I(X;Z) is least at Z = X."""
-    return has_posterior_form(problem) and problem.rho_z <= 0.0 and problem.rho_zy <= 0.0

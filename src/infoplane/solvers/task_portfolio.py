@@ -101,16 +101,12 @@ class TaskPortfolio(ServesTasks, BestOfStarts):
         """Every start as it ended, the trivial encoders, and what was found beyond them."""
         form = form_of(job)
         found = drive(Race(job.within(work=EFFORT.steps_work), form))
-        found += [job.standing(W, "trivial") for W in _trivial(form, job.most)]
+        constant, identity = np.ones((1, len(form.p_x))), np.eye(len(form.p_x))
+        trivial = [constant, identity] if len(identity) <= job.most else [constant]
+        found += [job.standing(form.expanded(W), "trivial") for W in trivial]
         if not job.budget.over:
             found += _better(job, form, [run.encoder for run in found])
         return found
-
-
-def _trivial(form: TaskForm, most: int) -> list[Array]:
-    """A constant Z; and Z = X, if it may have as many clusters."""
-    constant = form.expanded(np.ones((1, len(form.p_x))))
-    return [constant, form.expanded(np.eye(len(form.p_x)))] if len(form.p_x) <= most else [constant]
 
 
 def _better(job: Job, form: TaskForm, encoders: list[Array]) -> list[Run]:

@@ -94,12 +94,6 @@ def is_hard(problem: MarkovLagrangian) -> bool:
     return problem.rho_zx == 0.0 < problem.rho_zy and problem.rho_z < 0.0
 
 
-def letters_of(support: Support) -> LetterRows:
-    """P by rows, without its zeros."""
-    rows = support.rows if support.sparse else sparse.csr_array(support.P)
-    return LetterRows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float), support.p_x)
-
-
 def partition_loss(support: Support, problem: MarkovLagrangian, labels: IntArray) -> float:
     """L = rho_z H(Z) + rho_zy H(Z|Y) of a map x -> z."""
     q = cluster_table(support, labels)
@@ -140,7 +134,9 @@ def labels_of(W: Array) -> IntArray:
 def moved(job: Job, labels: IntArray, most: int, sweeps: int = MERGING.sweeps) -> IntArray:
     """Letters moved one at a time, heaviest first, while that lowers L, `MERGING.move_work` lasts, and not so many sweeps are done."""
     support, problem = job.support, job.problem
-    letters = letters_of(support)
+    rows = support.rows if support.sparse else sparse.csr_array(support.P)
+    columns = rows.indices.astype(np.int64)
+    letters = LetterRows(rows.indptr.astype(np.int64), columns, rows.data.astype(float), support.p_x)
     order = np.argsort(-support.p_x, kind="stable")
     left = MERGING.move_work
     for _ in range(sweeps):

@@ -30,7 +30,7 @@ from ...solution import Run
 from ..base import SIZES
 from ..fixed_point import Accelerated
 from ..job import Job
-from .partitions import MERGING, moved, softened
+from .partitions import MERGING
 
 PAIR_WORK = 100_000_000
 """Logarithms that the first table of costs may take; the lightest of more clusters are dissolved before."""
@@ -155,11 +155,6 @@ def asks_the_dual(support: Support, most: int) -> bool:
     if letters <= SIZES.first_clusters or support.sparse or most < letters:
         return False
     return letters * (int(np.count_nonzero(support.P)) + letters) <= MERGING.move_work
-
-
-def from_letters(job: Job) -> Array:
-    """Every letter by itself, then moved letter by letter while that lowers the loss: where a path of many letters begins."""
-    return softened(moved(job, np.arange(job.letters), job.letters))
 
 
 class DualClimbs:
