@@ -134,13 +134,13 @@ def _proven(
 
     Without a solver of the user's the default's answer is part of the proof, and has its share of the time.
     """
-    hurried = default_first and seconds is not None
-    first = job.within(seconds=max(SHARE * (seconds or 0.0), PATIENCE)) if hurried else job
+    shared = seconds if default_first else None
+    first = job if shared is None else job.within(seconds=max(SHARE * shared, PATIENCE))
     found = _best(solver, first, began, cluster_cap(solver, job.clusters, job.starts))
     if job.budget.stopped:
         return found
-    if hurried and seconds is not None:
-        proof = replace(proof, max_seconds=max(seconds - first.budget.seconds_spent, LEAST * seconds))
+    if shared is not None:
+        proof = replace(proof, max_seconds=max(shared - first.budget.seconds_spent, LEAST * shared))
     start = np.ascontiguousarray(found.encoder[None][:, :, job.support.x])
     proven = _best(proof, job.but(starts=start, after_default=default_first), began, found.cluster_cap)
     if proven.lower_bound is None:

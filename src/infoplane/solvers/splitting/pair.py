@@ -56,7 +56,7 @@ class PairSolution(Result):
     q: Array
     """The second block."""
     nu: Array
-    """The multiplier of Ap = Bq."""
+    """The dual variable of Ap = Bq."""
     objective: float
     """F(p) + G(q)."""
     status: Status
