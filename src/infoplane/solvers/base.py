@@ -354,10 +354,8 @@ class Solver(ABC):
 
     @property
     def description(self) -> str:
-        """What it is, in a line, for the command line's help: its own, or the first of its class's docstring."""
-        return getattr(self, "_description", "") or (type(self).__doc__ or type(self).__name__).strip().splitlines()[
-            0
-        ].rstrip(".")
+        """What it is, for the command line's help: the first line of its class's docstring."""
+        return (type(self).__doc__ or type(self).__name__).strip().splitlines()[0].rstrip(".")
 
     deterministic: bool = False
     """Whether it ignores all starts but the first, so that there is only one run."""

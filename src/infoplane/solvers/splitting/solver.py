@@ -115,11 +115,6 @@ class DouglasRachford(Solver):
             object.__setattr__(self, option, value)
         check_flag("acceleration", self.acceleration)
         check_one_of("order", self.order, ("I", "II", None))
-        # What the class is, if the problem chooses the formulation, or if the class is derived from this one.
-        if type(self) is DouglasRachford and self.formulation != "auto":
-            earlier = "The earlier ADMM-IB (Huang, El Gamal 2021): ib-1 at relaxation 1 with a Bregman term"
-            said = earlier if self.proximal > 0 else FORMULATIONS[self.formulation].description
-            object.__setattr__(self, "_description", said)
 
     @property
     def name(self) -> str:
@@ -127,6 +122,15 @@ class DouglasRachford(Solver):
         if self.proximal > 0:
             return "admm-ib"
         return "drs" if self.formulation == "auto" else self.formulation
+
+    @property
+    def description(self) -> str:
+        """That of the formulation; of the class, if the problem chooses it, or if the class is derived from this one."""
+        if type(self) is not DouglasRachford or self.formulation == "auto":
+            return super().description
+        if self.proximal > 0:
+            return "The earlier ADMM-IB (Huang, El Gamal 2021): ib-1 at relaxation 1 with a Bregman term"
+        return FORMULATIONS[self.formulation].description
 
     @property
     def advice(self) -> str:
