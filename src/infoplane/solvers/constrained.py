@@ -141,7 +141,7 @@ class MultiplierSolver(Solver):
     """What runs, and for which family."""
 
     def __post_init__(self) -> None:
-        ((option, bound),) = vars(self).items()
+        option, bound = next(iter(vars(self).items()))
         if bound is not None:
             bound = number(option, bound, "a positive number of nats, or None", above=0.0)
             object.__setattr__(self, option, bound)

@@ -118,9 +118,12 @@ class MapIteration(Iteration):
 
     def marginals(self, starts: Array) -> Array:
         """q(z, y) = W P of every start, (R, |Z|, |Y| padded)."""
-        q, support = np.zeros((*starts.shape[:2], len(self.channel.p_y))), self.job.support
-        of_starts = [W @ support.rows for W in starts] if support.sparse else starts @ support.P
-        q[:, :, : self.channel.n_y] = of_starts
+        q, n_y = np.zeros((*starts.shape[:2], len(self.channel.p_y))), self.channel.n_y
+        if self.job.support.sparse:
+            for run, W in enumerate(starts):
+                q[run, :, :n_y] = W @ self.job.support.rows
+        else:
+            q[:, :, :n_y] = starts @ self.job.support.P
         return q
 
     def workspace(self) -> Array:

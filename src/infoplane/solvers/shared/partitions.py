@@ -214,9 +214,8 @@ def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:
     logarithms = letters**2 * len(support.p_y) / 2
     if logarithms <= MERGING.merge_work and not hard:
         criteria = ["information"] if logarithms <= MERGING.both_work or problem.rho_zy <= 0.0 else []
-        if (
-            problem.rho_zy < 0.0 or problem.rho_z + problem.rho_zy != 0.0
-        ):  # else the Lagrangian prefers no merge to another
+        # Where rho_zy >= 0 and rho_z = -rho_zy the Lagrangian prefers no merge to another.
+        if problem.rho_zy < 0.0 or problem.rho_z + problem.rho_zy != 0.0:
             criteria.append("lagrangian")
         begun += [one(_merged(job, criterion), "merging") for criterion in criteria]
     elif letters > most or problem.rho_zy > 0.0:

@@ -135,7 +135,8 @@ class DouglasRachford(Solver):
     @property
     def advice(self) -> str:
         """What to change if a run does not converge: the options that follow the paper's method instead of the defaults."""
-        changes = [*["step='majorise'"] * (self.step != "majorise"), *["penalty='auto'"] * (self.penalty != "auto")]
+        usual = {"step": "majorise", "penalty": "auto"}
+        changes = [f"{option}={value!r}" for option, value in usual.items() if getattr(self, option) != value]
         return f"raise max_iter, or use {' and '.join(changes)}" if changes else ""
 
     def _formulation(self, problem: MarkovLagrangian) -> Formulation:
