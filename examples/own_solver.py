@@ -51,10 +51,10 @@ class Descent(ip.PlainIteration):
 
     def step(self, W: np.ndarray) -> np.ndarray:
         g = -sum(rho * log for rho, log in zip(self.rho, self.logs(W), strict=True))
-        best, lowest = W, self.losses(W, self.rho)
+        best, lowest = W, self.losses(W)
         for halving in range(self.halvings):
             tried = projected(W - 0.5**halving * g)
-            loss = self.losses(tried, self.rho)
+            loss = self.losses(tried)
             best = np.where((loss < lowest)[:, None, None], tried, best)
             lowest = np.minimum(loss, lowest)
         return best

@@ -221,8 +221,8 @@ class Family:
     """The Lagrangian in words, for help and messages."""
     rho: Callable[..., tuple[float, float, float]]
     """From the parameter (and the fixed options) to rho_z, rho_zx, rho_zy."""
-    parameter: str | None
-    symbol: str = ""
+    parameter: str | None = None
+    symbol: str = "parameter"
     """The parameter's Greek letter."""
     most: float = math.inf
     """The parameter lies above 0 and is at most this."""
@@ -249,12 +249,7 @@ class Family:
     makes: ClassVar[type] = MarkovLagrangian
 
     def __post_init__(self) -> None:
-        for name, value in (
-            ("__doc__", inspect.cleandoc(self.doc)),
-            ("__name__", self.name),
-            ("__signature__", self._signature()),
-        ):
-            object.__setattr__(self, name, value)
+        vars(self).update(__doc__=inspect.cleandoc(self.doc), __name__=self.name, __signature__=self._signature())
 
     def _signature(self) -> inspect.Signature:
         """How it is called: the parameter and the fixed options by position or by name, and ``beta`` instead of a gamma by name."""
@@ -457,8 +452,6 @@ lagrangian = Family(
     doc="Problems without a name: the three coefficients are all that is known of them (`MarkovLagrangian`).",
     loss="rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y)",
     rho=lambda *rho: rho,
-    parameter=None,
-    symbol="parameter",
     init=None,
 )
 

@@ -328,10 +328,11 @@ def _limit(loss: Array) -> float:
 
     On a log axis, distances to the last value itself would bend downwards, since that value is not the limit yet.
     """
-    stride = max(len(loss) // 20, 1)
+    stride = max(len(loss) // 20, 1)  # twentieths of the sequence are compared: single steps would be lost in rounding
     if len(loss) <= 2 * stride:
         return float(loss[-1])
     before, now = loss[-1 - stride] - loss[-1 - 2 * stride], loss[-1] - loss[-1 - stride]
+    # A move by rounding, or one that hardly shrinks, says nothing of the limit.
     if abs(now) <= 1e-14 or not 0.0 < now / before < 0.99:
         return float(loss[-1])
     return float(loss[-1] + now * now / (before - now))

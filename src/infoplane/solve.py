@@ -134,13 +134,13 @@ def _proven(
 
     Without a solver of the user's the default's answer is part of the proof, and has its share of the time.
     """
-    hurried = default_first and seconds is not None
-    first = job.within(seconds=max(SHARE * (seconds or 0.0), PATIENCE)) if hurried else job
+    shared = seconds if default_first else None
+    first = job if shared is None else job.within(seconds=max(SHARE * shared, PATIENCE))
     found = _best(solver, first, began, cluster_cap(solver, job.clusters, job.starts))
     if job.budget.stopped:
         return found
-    if hurried and seconds is not None:
-        proof = replace(proof, max_seconds=max(seconds - first.budget.seconds_spent, LEAST * seconds))
+    if shared is not None:
+        proof = replace(proof, max_seconds=max(shared - first.budget.seconds_spent, LEAST * shared))
     start = np.ascontiguousarray(found.encoder[None][:, :, job.support.x])
     proven = _best(proof, job.but(starts=start, after_default=default_first), began, found.cluster_cap)
     if proven.lower_bound is None:
@@ -158,7 +158,11 @@ def cluster_cap(solver: Solver, most: int | None, starts: Array) -> int | None:
 
 def _best(solver: Solver, job: Job, began: float, cap: int | None) -> Solution:
     """The best run of a solver from the job's starts, in as many threads as there are cores."""
-    parts = attended([partial(_runs, solver, part) for part in parts_of(solver, job)], job.budget)
+
+    def runs_of(part: Job) -> list[Run]:
+        return [] if job.budget.stopped else solver.run(part)  # if its turn comes too late
+
+    parts = attended([partial(runs_of, part) for part in parts_of(solver, job)], job.budget)
     runs = job.sound([run for some in parts for run in some])
     if not runs:
         raise KeyboardInterrupt  # nothing had begun
@@ -169,11 +173,6 @@ def _best(solver: Solver, job: Job, began: float, cap: int | None) -> Solution:
     starts = tuple(StartSummary(loss, one.status, one.iterations) for loss, one in zip(losses, runs, strict=True))
     seconds = time.perf_counter() - began
     return finished(job.support, job.problem, run, seconds=seconds, start=best, starts=starts, cluster_cap=cap)
-
-
-def _runs(solver: Solver, job: Job) -> list[Run]:
-    """The runs of a part of the job; none if its turn comes after the budget was stopped."""
-    return [] if job.budget.stopped else solver.run(job)
 
 
 def parts_of(solver: Solver, job: Job) -> list[Job]:

@@ -209,8 +209,6 @@ task_lagrangian = Family(
     doc="Tasks without a name (`TaskLagrangian`).",
     loss="gamma I(X;Z) - keep I(U;Z) + hide I(S;Z)",
     rho=lambda *rho: rho,
-    parameter=None,
-    symbol="parameter",
     **(_TASKS | {"points": None}),
 )
 

@@ -43,6 +43,14 @@ def test_every_limit_ends_it_and_a_part_has_spent_nothing():
     assert Budget(seconds=5.0).seconds_left <= 5.0
 
 
+def test_the_time_of_a_part_ends_with_that_of_the_whole_unless_it_has_its_own():
+    whole = Budget(seconds=5.0, began=budgets.clock() - 4.0)
+    assert whole.part(iterations=3).seconds_left <= 1.0
+    assert whole.part(iterations=3).part(cells=3).seconds_left <= 1.0
+    assert whole.part(seconds=10.0).seconds_left > 9.0
+    assert Budget().part().seconds_left == math.inf
+
+
 def test_what_is_awaited_gives_its_result_or_its_error():
     assert Budget().awaited(lambda: 3) == 3
 

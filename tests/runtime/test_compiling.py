@@ -29,7 +29,7 @@ from infoplane.runtime.compiling import (
 )
 
 
-def test_a_kernel_without_a_place_for_its_cache_still_works():
+def test_a_kernel_without_a_folder_for_its_cache_still_works():
     """A function that has no file is what numba cannot cache, as when no folder is writable."""
     scope = {}
     exec("def double(u):\n    return 2.0 * u", scope)
@@ -150,8 +150,8 @@ ASK = (
 def copy_of_kernels(folder: Path) -> Path:
     """The kernels by themselves, and what they import: the rest of the package would only take time."""
     source, package = Path(infoplane.__file__).parent, folder / "infoplane"
-    for room in ("kernels", "runtime"):
-        shutil.copytree(source / room, package / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for inner in ("kernels", "runtime"):
+        shutil.copytree(source / inner, package / inner, ignore=shutil.ignore_patterns("__pycache__"))
     (package / "__init__.py").touch()
     shutil.copy(source / "information.py", package)
     (package / "kernels/fixed_point/probe.py").write_text(PROBE)
@@ -209,7 +209,7 @@ def test_a_class_that_was_renamed_does_not_keep_the_cache_from_loading(tmp_path)
 
 
 def test_it_lies_where_the_user_says_else_beside_the_sources_else_in_the_users_cache(tmp_path):
-    """A place that cannot be written to is, for this test, a file where there should be a folder: not even root can."""
+    """A folder that cannot be written to is, for this test, a file where there should be a folder: not even root can."""
     package = copy_of_kernels(tmp_path)
     said, beside, home = tmp_path / "said", package / "kernels/fixed_point/__pycache__", tmp_path / "home"
     environment = {
@@ -217,12 +217,12 @@ def test_it_lies_where_the_user_says_else_beside_the_sources_else_in_the_users_c
         **dict.fromkeys(("XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"), str(home)),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    for place in (said, beside, home):
+    for folder in (said, beside, home):
         assert [asked(tmp_path, **environment) for _ in range(2)] == ["0.0 compiled", "0.0 loaded"]
-        assert len(kept(place)) == 2
-        shutil.rmtree(place)
-        place.touch()
-    assert [asked(tmp_path, **environment) for _ in range(2)] == ["0.0 compiled"] * 2  # there is no place
+        assert len(kept(folder)) == 2
+        shutil.rmtree(folder)
+        folder.touch()
+    assert [asked(tmp_path, **environment) for _ in range(2)] == ["0.0 compiled"] * 2  # there is none left
 
 
 def test_a_folder_is_chosen_for_one_function_and_not_for_others(tmp_path):
@@ -292,7 +292,7 @@ def test_one_that_failed_leaves_the_work_to_the_next(tmp_path):
     assert (tmp_path / "kernel.lock").stat().st_size > 0
 
 
-def test_a_place_where_nothing_can_be_locked_is_no_reason_to_fail(tmp_path):
+def test_a_folder_where_nothing_can_be_locked_is_no_reason_to_fail(tmp_path):
     with one_process(tmp_path / "nowhere" / "kernel.lock"):
         pass
 

@@ -7,7 +7,7 @@ import pytest
 
 import infoplane as ip
 import verify
-from batches import job_of
+from batches import job_of, starts_of
 from infoplane.joint.joint import Support
 from infoplane.solvers import base
 from infoplane.solvers.base import advanced
@@ -189,3 +189,10 @@ def test_interrupted_it_has_an_encoder_all_the_same(blocks, monkeypatch):
     W = default_encoder(job, 60.0)
     assert len(seen) == blocks + 1
     np.testing.assert_allclose(W.sum(axis=0), np.ones(40))
+
+
+def test_a_default_that_the_clock_has_ended_says_so_and_not_its_own_limit_on_work():
+    job = job_of(HEART, ip.funnel(3.0), starts_of(HEART, 2)).within(seconds=0.0)
+    runs = Portfolio().run(job)
+    assert {run.advice for run in runs} == {"raise max_seconds"}
+    assert not any(run.status.converged for run in runs)

@@ -72,3 +72,11 @@ def test_only_bottlenecks_and_sensible_steps():
         ip.solve(JOINT, ip.funnel(2.0), "root-tracking")
     with pytest.raises(ip.InvalidOptionError, match="stride must be positive"):
         ip.RootTracking(stride=0.0)
+
+
+@pytest.mark.parametrize("gamma", [1.5, 20.0])
+def test_a_bottleneck_beyond_gamma_1_is_trivial_however_far_beyond(gamma):
+    """At 20 even the beginning of the path, 8 times below, lies above 1."""
+    found = ip.solve(JOINT, ip.MarkovLagrangian(gamma - 1.0, -gamma, 1.0), "root-tracking")
+    assert found.converged
+    assert found.loss == pytest.approx(0.0, abs=1e-12)

@@ -88,7 +88,11 @@ class Budget:
     rounds_spent: int = 0
 
     def part(self, **limits: Any) -> Budget:
-        """A budget for a part of the work, with some limits of its own; nothing of it is spent yet, and what stops one stops both."""
+        """A budget for a part of the work, with some limits of its own; nothing of it is spent yet, and what stops one stops both.
+
+        Its time ends with that of the whole, unless it has seconds of its own.
+        """
+        limits = {"seconds": self.seconds_left} | limits
         return replace(self, began=clock(), cells_spent=0, rounds_spent=0, **limits)
 
     def stop(self) -> None:

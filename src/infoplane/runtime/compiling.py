@@ -13,7 +13,7 @@ folder for each state of the sources needs no such judgement: after an edit it i
 those that all kernels share (`SHARED`), as kernels import from nowhere else (tests/test_layout.py). Contents count, not dates.
 
 The folder lies in NUMBA_CACHE_DIR, if that is set, else beside the sources, in `__pycache__`, else in the user's cache: the first of them
-that can be written to. Several versions may share a place: the `KEPT` that were used last stay.
+that can be written to. Several versions may share one: the `KEPT` that were used last stay.
 """
 
 import functools
@@ -57,22 +57,22 @@ _setting = threading.Lock()
 def digest_of_sources(folder: Path) -> str:
     """A digest of the names and contents of a folder's sources and of the shared ones: read once per process in about a millisecond."""
     digest = hashlib.sha256()
-    for place in dict.fromkeys((folder, *SHARED)):
-        for source in sorted(place.glob("*.py")) if place.is_dir() else [place]:
-            digest.update(f"{place.name}/{source.name}\0".encode() + source.read_bytes())
+    for path in dict.fromkeys((folder, *SHARED)):
+        for source in sorted(path.glob("*.py")) if path.is_dir() else [path]:
+            digest.update(f"{path.name}/{source.name}\0".encode() + source.read_bytes())
     return digest.hexdigest()[:16]
 
 
 @functools.cache
 def folder_for(sources: Path, base: str) -> Path | None:
-    """A folder that can be written to, for the machine code of what is in a folder of sources; None if there is no place for one.
+    """A folder that can be written to, for the machine code of what is in a folder of sources; None if there is none.
 
     ``base`` is where the user wants machine code to be, "" if nothing was said.
     """
     name = f"infoplane-{sources.name}-{digest_of_sources(sources)}"
-    for place in [*([Path(base)] if base else []), sources / "__pycache__", user_cache() / "infoplane"]:
+    for parent in [*([Path(base)] if base else []), sources / "__pycache__", user_cache() / "infoplane"]:
         with suppress(OSError):
-            folder = place / name
+            folder = parent / name
             folder.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder).close()
             return folder
@@ -109,9 +109,8 @@ def one_process(mark: Path) -> Iterator[None]:
                 file = left.enter_context(mark.open("ab", buffering=0))
                 if fcntl is not None:
                     fcntl.flock(file, fcntl.LOCK_EX)
-                    left.callback(
-                        fcntl.flock, file, fcntl.LOCK_UN
-                    )  # closing is not enough if the process was forked meanwhile
+                    # Closing is not enough if the process was forked meanwhile.
+                    left.callback(fcntl.flock, file, fcntl.LOCK_UN)
         yield
         with suppress(OSError):
             if file is not None:
@@ -160,7 +159,7 @@ def inlined(function: F) -> F:
 
 
 def entry(function: F) -> F:
-    """Compile on the first call, once per machine: the result is kept on disk, where there is a place to write to.
+    """Compile on the first call, once per machine: the result is kept on disk, where there is a folder that can be written to.
 
     With NUMBA_DISABLE_JIT=1 it stays plain Python, to be stepped through in a debugger; so do `part` and `inlined`.
     """
@@ -182,7 +181,7 @@ def entry(function: F) -> F:
 
 
 def _with_its_folder(function: Callable[..., Any]) -> tuple[Any, Path | None]:
-    """A function for numba to compile, and the folder in which the result is kept; None if there is no place for it, or no file."""
+    """A function for numba to compile, and the folder in which the result is kept; None if there is no such folder, or no file."""
     source = Path(function.__code__.co_filename)
     folder = folder_for(source.parent, configuration.CACHE_DIR) if source.is_file() else None
     if folder is None:

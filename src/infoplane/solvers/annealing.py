@@ -3,7 +3,7 @@
 At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it
 can only merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
 
-Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`resizing.from_letters`), and at
+Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`_better`), and at
 every tenth gamma the dual is asked for clusters that are missing (`resizing.grown`). Otherwise, where a start has fewer clusters than
 letters, the lowest gamma splits them (the split test of the accelerated solver), as many times as the cap on |Z| allows. So |Z| is found,
 whatever the path begins with.
@@ -29,7 +29,8 @@ from ..runtime.budget import Stopped, own_clock
 from ..solution import Run
 from .base import PathSolver
 from .job import Job
-from .shared.resizing import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
+from .shared.partitions import moved, softened
+from .shared.resizing import DualClimbs, asks_the_dual, briefly, grown, roughly, settled
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,6 @@ class Annealing(PathSolver):
     name = "annealing"
     deterministic = True
     """It begins from the first start only, which is the near-identity one unless the user brings another."""
-    solvable = staticmethod(is_bottleneck)
-    unsolvable = (
-        "annealing follows the bottleneck in gamma; found rho = {problem.rho}. Use drs, or pooling for the funnel."
-    )
     segment = 100
     """Longer grids are several paths, each begun below its own first gamma: they run side by side, and a store keeps each that is done."""
     grows = True
@@ -69,42 +66,56 @@ class Annealing(PathSolver):
         object.__setattr__(self, "rungs", whole_number("rungs", self.rungs, least=0))
         object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
 
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """It is for the bottleneck."""
+        refused = (
+            f"annealing follows the bottleneck in gamma; found rho = {problem.rho}. Use drs, or pooling for the funnel."
+        )
+        return None if is_bottleneck(problem) else refused
+
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """Upwards in gamma, whatever the order asked for; the whole path is looked over before its first run is shown."""
-        order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
-        clusters, clock = job.starts.shape[1], _Clock(len(problems))
+        order = upwards(problems)
+        clock = _Clock(len(problems))
         dual = DualClimbs(job.support) if asks_the_dual(job.support, job.most) else None
         lowest = job.but(problem=problems[order[0]])
         W = self._approached(lowest, job.starts[0]) if dual is None else _better(lowest, job.starts[0])
         found: dict[int, Run] = {}
-        for place in order:
-            at, spent = job.but(problem=problems[place]), 0
+        for index in order:
+            at, spent = job.but(problem=problems[index]), 0
             if dual is not None and not found:
                 W, spent = grown(at, W, job.most, dual)
-            elif clusters < job.most and not found:  # above the lowest gamma clusters only merge
+            elif job.starts.shape[1] < job.most and not found:  # above the lowest gamma clusters only merge
                 W, spent = _split(at, W)
             run = settled(at, W)
             if dual is not None and (len(found) % EFFORT.asked == 0 or len(found) == len(order) - 1):
                 run = _completed(at, run, dual)
-            found[place] = replace(run, iterations=run.iterations + spent)
+            found[index] = replace(run, iterations=run.iterations + spent)
             W = run.encoder
-            clock.charge(place)
+            clock.charge(index)
             if job.budget.over:
                 break
         if len(found) == len(problems):
             _mend(job, problems, found, clock)
-        for place in sorted(found):
-            run = found[place]
-            died = max(clusters - len(run.encoder), 0)
-            yield replace(run, found_by=self.name, died=died, seconds=clock.seconds[place])
+        for index, run in sorted(found.items()):
+            yield replace(run, found_by=self.name, died=job.died(run.encoder), seconds=clock.seconds[index])
 
     def _approached(self, job: Job, W: Array) -> Array:
         """From below the job's gamma up to it."""
         lowest = gamma_of(job.problem)
         for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
-            at = job.but(problem=MarkovLagrangian(gamma - 1.0, -gamma, 1.0))
-            W = settled(briefly(at, EFFORT.brief, EFFORT.brief_iterations), W).encoder
+            W = settled(briefly(at_gamma(job, gamma), EFFORT.brief, EFFORT.brief_iterations), W).encoder
         return W
+
+
+def upwards(problems: Sequence[MarkovLagrangian]) -> list[int]:
+    """The indices of bottlenecks, by their gamma."""
+    return sorted(range(len(problems)), key=lambda index: gamma_of(problems[index]))
+
+
+def at_gamma(job: Job, gamma: float) -> Job:
+    """The job at the bottleneck of any gamma > 0, also one above 1."""
+    return job.but(problem=MarkovLagrangian(gamma - 1.0, -gamma, 1.0))
 
 
 class _Clock:
@@ -114,10 +125,10 @@ class _Clock:
         self.seconds = [0.0] * problems
         self.began = own_clock()
 
-    def charge(self, place: int) -> None:
+    def charge(self, index: int) -> None:
         """What has passed since the last charge was spent on this problem; the rungs below the first are part of it."""
         now = own_clock()
-        self.seconds[place] += now - self.began
+        self.seconds[index] += now - self.began
         self.began = now
 
 
@@ -126,16 +137,16 @@ def _mend(job: Job, problems: Sequence[MarkovLagrangian], found: dict[int, Run],
     support = job.support
     trivial = np.ones((1, len(support.p_x)))
     for _ in range(EFFORT.mending_rounds):
-        candidates = [trivial, *(found[place].encoder for place in range(len(problems)))]
+        candidates = [trivial, *(found[index].encoder for index in range(len(problems)))]
         ixz, iyz = np.vstack([plane_points(support.joint, some) for some in support.lifted(candidates)]).T
         mended = False
-        for place, problem in enumerate(problems):
+        for index, problem in enumerate(problems):
             losses = -problem.rho_zx * ixz - problem.rho_zy * iyz
             best = int(losses.argmin())
-            if losses[best] < losses[place + 1] - EFFORT.missed * problem.rho_zy:
-                found[place] = settled(job.but(problem=problem), candidates[best])
+            if losses[best] < losses[index + 1] - EFFORT.missed * problem.rho_zy:
+                found[index] = settled(job.but(problem=problem), candidates[best])
                 mended = True
-                clock.charge(place)
+                clock.charge(index)
         if not mended or job.budget.over:
             return
 
@@ -161,10 +172,11 @@ EFFORT = AnnealingEffort()
 
 
 def _better(job: Job, start: Array) -> Array:
-    """Of a start and a hard partition, each roughly settled, the one of lower loss."""
+    """Of a start and every letter by itself, moved while that lowers the loss, each roughly settled, the one of lower loss."""
     found = [settled(roughly(job), start).encoder]
     with suppress(Stopped):
-        found.append(settled(roughly(job), from_letters(job)).encoder)
+        hard = softened(moved(job, np.arange(job.letters), job.letters))
+        found.append(settled(roughly(job), hard).encoder)
     return found[job.best(found)]
 
 
@@ -182,11 +194,12 @@ def _split(job: Job, W: Array) -> tuple[Array, int]:
     """Clusters split, up to the cap, until no split lowers the loss; roughly stationary. The encoder, and the iterations it took."""
     spent = 0
     while len(W) < job.most and spent < job.budget.iterations and not job.budget.over:
-        room = min(job.most, 2 * len(W))
-        halves = room - len(W)  # equal halves change nothing: the split test joins them, and has room then
+        rows = min(job.most, 2 * len(W))
+        # Equal halves change nothing: the split test joins them, and may split as many clusters then.
+        halves = rows - len(W)
         W = np.concatenate([W[:halves] / 2.0, W[halves:], W[:halves] / 2.0])
         run = settled(briefly(job, EFFORT.between_splits, EFFORT.split_iterations), W)
         W, spent = run.encoder, spent + run.iterations
-        if len(W) < room:
+        if len(W) < rows:
             break
     return W, spent

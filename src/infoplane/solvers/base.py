@@ -22,7 +22,7 @@ import reprlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,8 +36,8 @@ from ..joint.grouping import grouped
 from ..joint.joint import Support
 from ..kernels.common import RUNNING, STATIONARY, TRACE_COLUMNS
 from ..problem import MarkovLagrangian, family_of
-from ..solution import Residuals, Run, Status, Trace
-from .job import Iteration, IterationState, Job, Seed
+from ..solution import Residuals, Run, Status, Trace, judge
+from .job import Iteration, Job, Seed
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -279,15 +279,14 @@ def drive(iteration: Iteration) -> list[Run]:
 
 def advanced(iteration: Iteration, steps: int) -> bool:
     """Do at most so many steps of every run that has not ended; False once all have."""
-    state: IterationState = iteration.state
     each = np.minimum(_left(iteration), steps)
-    before = state.iterations.copy()
+    before = iteration.state.iterations.copy()
     trace = np.zeros((len(each), int(each.max(initial=0)), TRACE_COLUMNS if iteration.job.record else 0))
     if trace.shape[1]:
         iteration.advance(each, trace)
         iteration.resume()
     if iteration.job.record:
-        for run, done in enumerate(state.iterations - before):
+        for run, done in enumerate(iteration.state.iterations - before):
             iteration.recorded[run].append(trace[run, :done])
     return bool(_left(iteration).any())
 
@@ -299,8 +298,7 @@ def runs_of(iteration: Iteration) -> list[Run]:
 
 def _left(iteration: Iteration) -> IntArray:
     """Steps that each run may still do."""
-    state: IterationState = iteration.state
-    left: IntArray = (state.outcome == RUNNING) * (iteration.limit - state.iterations)
+    left: IntArray = (iteration.state.outcome == RUNNING) * (iteration.limit - iteration.state.iterations)
     return left
 
 
@@ -317,10 +315,10 @@ def _ended(iteration: Iteration, run: int, W: Array) -> Run:
             advice = "raise max_seconds"
     return Run(
         encoder=W,
-        status=job.judge(residuals, otherwise),
+        status=judge(residuals, job.tol, otherwise),
         iterations=iterations,
         residuals=residuals,
-        died=job.starts.shape[1] - len(W),
+        died=job.died(W),
         trace=Trace.from_columns(np.concatenate(recorded)) if recorded else None,
         found_by=iteration.found_by,
         advice=advice,
@@ -356,10 +354,8 @@ class Solver(ABC):
 
     @property
     def description(self) -> str:
-        """What it is, in a line, for the command line's help: its own, or the first of its class's docstring."""
-        return getattr(self, "_description", "") or (type(self).__doc__ or type(self).__name__).strip().splitlines()[
-            0
-        ].rstrip(".")
+        """What it is, for the command line's help: the first line of its class's docstring."""
+        return (type(self).__doc__ or type(self).__name__).strip().splitlines()[0].rstrip(".")
 
     deterministic: bool = False
     """Whether it ignores all starts but the first, so that there is only one run."""
@@ -370,15 +366,9 @@ class Solver(ABC):
     serves_tasks: bool = False
     """Whether it solves problems that keep one target and hide another (`TaskLagrangian`)."""
 
-    solvable: Callable[[MarkovLagrangian], bool] = staticmethod(lambda _: True)
-    """Which problems it can solve."""
-
-    unsolvable: str = ""
-    """What it says to any other, a format of ``problem`` and ``solver``."""
-
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
+    def refusal(self, problem: MarkovLagrangian) -> str | None:  # noqa: ARG002
         """Why it cannot solve a problem, or None."""
-        return None if self.solvable(problem) else self.unsolvable.format(problem=problem, solver=self)
+        return None
 
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:  # noqa: ARG002
         """What to warn about before it runs, such as options that no theorem covers; or None."""
@@ -420,3 +410,16 @@ class PathSolver(Solver):
     def run(self, job: Job) -> list[Run]:
         """The job's own problem."""
         return list(self.follow(job, [job.problem]))
+
+
+class BestOfStarts(PathSolver):
+    """A path solver that looks at all starts of a problem together, and hands nothing on: a subclass writes `run`."""
+
+    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
+        """The best run of each problem, from the same starts."""
+        for problem in problems:
+            one = job.but(problem=problem)
+            runs = self.run(one)
+            yield replace(one.best_run(runs), iterations=sum(run.iterations for run in runs))
+            if job.budget.stopped:
+                return

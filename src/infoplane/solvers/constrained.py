@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -61,6 +61,7 @@ def root(function: Callable[[Array], tuple[Array, Array]], first: Array, most: f
     0 where it is positive from the beginning on, ``most`` where it is not up to there.
     """
     low, high, lam = np.zeros_like(first), np.full_like(first, most), np.clip(first, 1e-3, most / 2.0)
+    # Newton takes a few rounds; to halve a bracket of 1e6 down to rounding takes 70.
     for _ in range(100):
         value, slope = function(lam)
         low, high = np.where(value <= 0.0, lam, low), np.where(value > 0.0, lam, high)
@@ -140,37 +141,32 @@ class MultiplierSolver(Solver):
     """What runs, and for which family."""
 
     def __post_init__(self) -> None:
-        if (bound := self.bound) is not None:
-            bound = number(self._option, bound, "a positive number of nats, or None", above=0.0)
-            object.__setattr__(self, self._option, bound)
-
-    @property
-    def _option(self) -> str:
-        return fields(self)[0].name  # type: ignore[arg-type]
+        option, bound = next(iter(vars(self).items()))
+        if bound is not None:
+            bound = number(option, bound, "a positive number of nats, or None", above=0.0)
+            object.__setattr__(self, option, bound)
 
     @property
     def bound(self) -> float | None:
         """On the constrained information, in nats; None holds the multiplier."""
-        bound: float | None = getattr(self, self._option)
+        bound: float | None = next(iter(vars(self).values()))
         return bound
-
-    def _parameter(self, problem: MarkovLagrangian) -> float | None:
-        """gamma or beta, of a multiple of the family; None if the problem is none."""
-        if self.iteration.family is bottleneck:
-            return gamma_of(problem) if is_bottleneck(problem) else None
-        return (scaled(problem).beta or None) if is_funnel(problem) else None
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """It is for one family."""
-        if self._parameter(problem) is not None:
-            return None
         family = self.iteration.family
-        rho = "(gamma - 1, -gamma, 1)" if family is bottleneck else "(beta - 1, 1, -beta)"
-        return f"{self.name} is for the {family.name}, rho = {rho} times a number; found rho = {problem.rho}."
+        if family is bottleneck:
+            fits, rho = is_bottleneck(problem), "(gamma - 1, -gamma, 1)"
+        else:
+            fits, rho = is_funnel(problem) and scaled(problem).beta > 0.0, "(beta - 1, 1, -beta)"
+        refused = f"{self.name} is for the {family.name}, rho = {rho} times a number; found rho = {problem.rho}."
+        return None if fits else refused
 
     def begin(self, job: Job) -> MultiplierIteration:
         """All runs side by side."""
-        return self.iteration(job, self.name, self.bound, self._parameter(job.problem) or 1.0)
+        of_bottleneck = self.iteration.family is bottleneck
+        parameter = gamma_of(job.problem) if of_bottleneck else scaled(job.problem).beta
+        return self.iteration(job, self.name, self.bound, parameter)
 
 
 class ProjectionIteration(MultiplierIteration):

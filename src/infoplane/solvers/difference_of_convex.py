@@ -24,6 +24,7 @@ import numpy as np
 from ..checks import PYTHON_ONLY, whole_number
 from ..information import Array
 from ..kernels.common import DEAD, TINY
+from ..problem import MarkovLagrangian
 from .base import Solver
 from .job import Job, PlainIteration, softmax
 
@@ -48,14 +49,17 @@ class DifferenceOfConvex(Solver):
     """
 
     name = "dc-pf"
-    solvable = staticmethod(lambda problem: problem.rho_zy < 0.0)
-    unsolvable = "dc-pf cannot solve rho = {problem.rho}: f = rho_zy H(Z|Y) must be convex, that is rho_zy < 0."
 
     inner: int = field(default=5, metadata=PYTHON_ONLY)
     closed_form: bool = field(default=True, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inner", whole_number("inner", self.inner))
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Where f is not convex."""
+        refused = f"dc-pf cannot solve rho = {problem.rho}: f = rho_zy H(Z|Y) must be convex, that is rho_zy < 0."
+        return None if problem.rho_zy < 0.0 else refused
 
     def begin(self, job: Job) -> DifferenceOfConvexIteration:
         """All runs side by side, as one stack of tables."""
@@ -79,7 +83,7 @@ class DifferenceOfConvexIteration(PlainIteration):
         tangent = sum(self.concave[i] * logs[i] for i in range(3))
 
         def objective(U: Array) -> Array:
-            return np.asarray(self.losses(U, self.convex) - (tangent * self.p_x * U).sum(axis=(1, 2)))
+            return np.asarray(self.convex @ self.entropies(U) - (tangent * self.p_x * U).sum(axis=(1, 2)))
 
         if self.options.closed_form:
             proposed = self._closed_form(W, logs)

@@ -6,7 +6,7 @@ p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)])
 
 In general, for rho_zx < 0, stationarity of L in p(z|x) reads log W = (rho_z log p(z) + rho_zy sum_y p(y|x) log p(z|y)) / (-rho_zx) +
 const(x); iterating it is the same map, and it cannot raise L where H(Z) and H(Z|Y) enter as a concave sum. Elsewhere the map is that of
-`kernels/fixed_point/accelerated_funnel.py`. `Accelerated` leaps ahead of either without ever raising the objective.
+`kernels/fixed_point/accelerated_funnel.py`. `Accelerated` extrapolates either without ever raising the objective.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..checks import PYTHON_ONLY, whole_number
-from ..errors import InvalidOptionError
+from ..checks import PYTHON_ONLY, check_flag, whole_number
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
-from ..kernels.common import LOG_TINY, RUNNING, STATIONARY, TINY, Flags, Integers
+from ..kernels.common import LOG_TINY, RUNNING, STATIONARY, TINY, Flags
 from ..kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bottleneck, beginning, split_stationary
 from ..kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ..kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
@@ -40,7 +39,7 @@ from ..kernels.fixed_point.selfmap import (
 )
 from ..problem import MarkovLagrangian, has_posterior_form
 from .base import Solver
-from .job import Iteration, Job, begun
+from .job import Iteration, Job, begun, nothing_to_solve
 
 _channels: WeakKeyDictionary[Support, ChannelBlocks] = WeakKeyDictionary()
 
@@ -84,12 +83,8 @@ def _channel(support: Support) -> ChannelBlocks:
     for c in range(len(T)):
         piece = slice(c * width, (c + 1) * width)
         T[c, :n_y, : len(support.p_x[piece])] = (support.P[piece] / support.p_x[piece, None]).T
-    rows: Integers = np.zeros(1, dtype=np.int64)
-    columns: Integers = np.zeros(0, dtype=np.int64)
-    shares: Array = np.zeros(0)
-    if support.sparse:
-        rows, columns, masses = support.csr
-        shares = masses / np.repeat(support.p_x, np.diff(rows))
+    none = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+    rows, columns, masses = support.csr if support.sparse else none
     return ChannelBlocks(
         T=T,
         p_x=p_x,
@@ -97,7 +92,7 @@ def _channel(support: Support) -> ChannelBlocks:
         n_y=n_y,
         rows=rows,
         letters=columns,
-        shares=shares,
+        shares=masses / np.repeat(support.p_x, np.diff(rows)) if support.sparse else masses,
         blas=blas,
     )
 
@@ -110,7 +105,7 @@ class MapIteration(Iteration):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        runs, self.clusters = job.starts.shape[:2]
+        runs = len(job.starts)
         self.channel = channel_of(job.support)
         self.setting = MapSetting(
             rho=np.full((runs, 3), job.problem.rho),
@@ -131,10 +126,11 @@ class MapIteration(Iteration):
             q[:, :, :n_y] = starts @ self.job.support.P
         return q
 
-    def room(self, runs: int) -> Array:
+    def workspace(self) -> Array:
         """Zeros for one encoder per run, in blocks."""
+        runs, clusters = self.job.starts.shape[:2]
         blocks, width = self.channel.p_x.shape
-        return np.zeros((runs, blocks, self.clusters, width))
+        return np.zeros((runs, blocks, clusters, width))
 
     def advance(self, steps: IntArray, trace: Array) -> None:
         """One evaluation of the map per step."""
@@ -183,11 +179,15 @@ class BlahutArimoto(Solver):
     """
 
     name = "blahut-arimoto"
-    solvable = staticmethod(lambda problem: problem.rho_zx < 0.0)
-    unsolvable = (
-        "blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found {problem.rho_zx:g}. "
-        "Use drs."
-    )
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Where the map is none."""
+        if problem.rho_zx < 0.0:
+            return None
+        return (
+            "blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found "
+            f"{problem.rho_zx:g}. Use drs."
+        )
 
     def begin(self, job: Job) -> BlahutArimotoIteration:
         """One evaluation of the map per step."""
@@ -202,15 +202,15 @@ class BlahutArimotoIteration(MapIteration):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        starts, record = job.starts, job.record
+        starts, record, p_x = job.starts, job.record, job.support.p_x
         runs, clusters = starts.shape[:2]
         on_encoders = needs_encoder(job.problem)
-        W = blocks_of(starts, self.channel.p_x.shape[1]) if record or on_encoders else self.room(runs)
+        W = blocks_of(starts, self.channel.p_x.shape[1]) if record or on_encoders else self.workspace()
         self.state = MapState(
             W=W,
             L=logs_of(W) if on_encoders else np.zeros((runs, 0, 0, 0)),
             q=self.marginals(starts),
-            h_zx=np.array([sum(float(entr(row) @ job.support.p_x) for row in W) if record else 0.0 for W in starts]),
+            h_zx=np.array([sum(float(entr(row) @ p_x) for row in W) if record else 0.0 for W in starts]),
             check=np.zeros(runs, dtype=np.int64),
             alive=np.full(runs, clusters, dtype=np.int64),
             **begun(runs),
@@ -253,19 +253,17 @@ class Accelerated(Solver):
     """
 
     name = "accelerated"
-    solvable = staticmethod(lambda problem: min(problem.rho) < 0.0)
-    unsolvable = (
-        "with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z attains it, so "
-        "there is nothing to solve. Give at least one coefficient a negative sign."
-    )
 
     memory: int = field(default=5, metadata=PYTHON_ONLY)
     split: bool = field(default=True, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", whole_number("memory", self.memory))
-        if not isinstance(self.split, bool):
-            raise InvalidOptionError(f"split must be True or False, found {self.split!r}.")
+        check_flag("split", self.split)
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Where a constant Z is optimal whatever the joint."""
+        return None if min(problem.rho) < 0.0 else nothing_to_solve(problem)
 
     def begin(self, job: Job) -> MapIteration:
         """One evaluation of the map per step, kept or not."""
@@ -286,7 +284,7 @@ class MarginalIteration(MapIteration):
         # A run may go on 20 times after a split test; each one has lowered the loss.
         splits = 20 if options.split and has_posterior_form(job.problem) else 0
         self.state = LeapState(
-            W=self.room(runs),
+            W=self.workspace(),
             u=u,
             u_old=u.copy(),
             f_old=np.zeros_like(u),
@@ -323,7 +321,9 @@ class EncoderIteration(MapIteration):
         super().__init__(job)
         starts = job.starts
         runs, clusters, letters = starts.shape
-        if clusters >= letters and _releases_everything(job.problem):
+        problem = job.problem
+        # The funnel, beta <= 1: beta I(Y;Z) - I(X;Z) = -beta I(X;Z|Y) - (1 - beta) I(X;Z) is least at Z = X.
+        if clusters >= letters and has_posterior_form(problem) and max(problem.rho_z, problem.rho_zy) <= 0.0:
             starts = np.tile(np.eye(clusters, letters), (runs, 1, 1))
         W = blocks_of(starts, self.channel.p_x.shape[1])
         L = np.empty((runs, 3, *W.shape[1:]))
@@ -347,8 +347,3 @@ class EncoderIteration(MapIteration):
         state = self.state
         L = state.L[np.arange(len(going)), (state.base + state.stage) % 3]
         self.measured(np.where(going, COMPARING, FAR), q=state.q, L=L)
-
-
-def _releases_everything(problem: MarkovLagrangian) -> bool:
-    """The funnel, beta <= 1: beta I(Y;Z) - I(X;Z) = -beta I(X;Z|Y) - (1 - beta) I(X;Z) is least at Z = X."""
-    return has_posterior_form(problem) and problem.rho_z <= 0.0 and problem.rho_zy <= 0.0

@@ -16,7 +16,8 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -108,8 +109,7 @@ class ProofOptions:
     @property
     def limits(self) -> dict[str, Any]:
         """Those that were given."""
-        given = {"max_cells": self.max_cells, "max_seconds": self.max_seconds}
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: given for name in ("max_cells", "max_seconds") if (given := getattr(self, name)) is not None}
 
     @property
     def gap(self) -> float:
@@ -216,27 +216,30 @@ class Job:
         """Operations of one iteration of one start."""
         return work_of(self.support, self.starts.shape[1])
 
-    def judge(self, residuals: Residuals, otherwise: Status) -> Status:
-        """STATIONARY or ALMOST if the residuals are that small, whatever ended the run; else ``otherwise``."""
-        return judge(residuals, self.tol, otherwise)
+    def died(self, W: Array) -> int:
+        """Clusters that the starts had and an encoder no longer has."""
+        return max(self.starts.shape[1] - len(W), 0)
 
     def standing(self, W: Array, found_by: str, otherwise: Status = Status.STALLED) -> Run:
         """An encoder as a run that ended here; STATIONARY if it is."""
-        residuals = Residuals(0.0, 0.0, self.problem.stationarity(self.support.joint, self.support.lift(W)))
-        return Run(W, self.judge(residuals, otherwise), iterations=0, residuals=residuals, found_by=found_by)
+        run = Run(W, otherwise, iterations=0, residuals=Residuals(0.0, 0.0, np.inf), found_by=found_by)
+        return self._measured(run, otherwise)
 
     def sound(self, runs: Sequence[Run]) -> list[Run]:
         """The runs as they are reported; those that have failed with the trivial encoder in place of theirs, and the status STALLED."""
         # A mass so small that, times a probability of 1e-18, it has no longer all its digits (they end at 2.2e-308).
         faint = bool(min(self.support.p_x.min(), self.support.p_y.min()) < 1e-290)
-        return [self._remeasured(one) if faint else one for one in map(_encoding, runs)]
+        settled = (Status.STATIONARY, Status.ALMOST)
+        return [
+            self._measured(one, Status.STALLED) if faint and one.status in settled else one
+            for one in map(_encoding, runs)
+        ]
 
-    def _remeasured(self, run: Run) -> Run:
-        if run.status not in (Status.STATIONARY, Status.ALMOST):
-            return run
+    def _measured(self, run: Run, otherwise: Status) -> Run:
+        """The run with its stationarity by definition, and the status that follows from it."""
         stationarity = self.problem.stationarity(self.support.joint, self.support.lift(run.encoder))
         residuals = run.residuals._replace(stationarity=stationarity)
-        return replace(run, residuals=residuals, status=self.judge(residuals, Status.STALLED))
+        return replace(run, residuals=residuals, status=judge(residuals, self.tol, otherwise))
 
 
 FAILED = "begin elsewhere: its iterates left the range of floating point, and the encoder is the trivial one"
@@ -252,21 +255,19 @@ def _encoding(run: Run) -> Run:
     return replace(run, encoder=trivial, status=Status.STALLED, trace=None, lower_bound=None, advice=FAILED)
 
 
+def nothing_to_solve(problem: MarkovLagrangian) -> str:
+    """What is said of a problem whose rho are all 0 or more."""
+    return (
+        f"with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z attains it, "
+        "so there is nothing to solve. Give at least one coefficient a negative sign."
+    )
+
+
 def work_of(support: Support, clusters: int) -> int:
-    """Operations of one iteration of an encoder of so many clusters; matrix products of BLAS do many at once."""
+    """Operations of one iteration of an encoder of so many clusters."""
     outcomes = support.rows.nnz / len(support.p_x) if support.sparse else len(support.p_y)
+    # A softmax is worth 20 operations an entry; from 64 outcomes on BLAS does about six products at once.
     return int(len(support.p_x) * clusters * (20 + (outcomes if outcomes < 64 else outcomes / 6)))
-
-
-class IterationState(Protocol):
-    """What the driver reads of an algorithm's state: arrays with one row per run, which `Iteration.advance` updates in place."""
-
-    outcome: IntArray
-    """RUNNING, or how the run has ended (`kernels/common.py`)."""
-    iterations: IntArray
-    """Steps done."""
-    residuals: Array
-    """Primal, dual, stationarity."""
 
 
 class Iteration(ABC):
@@ -284,7 +285,7 @@ class Iteration(ABC):
     """
 
     state: Any
-    """An `IterationState`."""
+    """Arrays with one row per run, which `advance` updates in place: what `begun` makes, and the algorithm's own."""
     found_by: str
     """The name that solutions give as their solver."""
     advice: str = ""
@@ -317,20 +318,13 @@ STILL = 100
 
 
 def begun(runs: int) -> dict[str, Any]:
-    """What every state has, before the first step: outcome, iterations, residuals; one row per run."""
+    """What the driver reads of every state, before the first step.
+
+    ``outcome``, RUNNING or how the run has ended (`kernels/common.py`); ``iterations``, steps done; ``residuals``, primal, dual,
+    stationarity.
+    """
     residuals = np.tile([0.0, 0.0, np.inf], (runs, 1))
     return {"outcome": np.full(runs, RUNNING), "iterations": np.zeros(runs, dtype=np.int64), "residuals": residuals}
-
-
-class PlainState(NamedTuple):
-    """Where the runs stand; arrays with one row per run, updated in place."""
-
-    W: Array
-    outcome: IntArray
-    iterations: IntArray
-    residuals: Array
-    still: IntArray
-    """Iterations since W last moved."""
 
 
 class PlainIteration(Iteration):
@@ -361,9 +355,9 @@ class PlainIteration(Iteration):
         self.begin_from(np.maximum(job.starts, TINY))
 
     def begin_from(self, W: Array) -> None:
-        """The state before the first step, from tables that are normalised here."""
+        """The state before the first step, from tables that are normalised here; ``still`` counts iterations since W last moved."""
         still = np.zeros(len(W), dtype=np.int64)
-        self.state = PlainState(W=W / W.sum(axis=1, keepdims=True), still=still, **begun(len(W)))
+        self.state = SimpleNamespace(W=W / W.sum(axis=1, keepdims=True), still=still, **begun(len(W)))
 
     @abstractmethod
     def step(self, W: Array) -> Array:
@@ -384,7 +378,7 @@ class PlainIteration(Iteration):
             state.residuals[some, 2] = far
             state.still[some] = np.where(np.abs(new - old).max(axis=(1, 2)) > 1e-15, 0, state.still[some] + 1)
             if trace.shape[2]:
-                trace[some, step, LOSS], trace[some, step, 2:5] = self.losses(new, self.rho), state.residuals[some]
+                trace[some, step, LOSS], trace[some, step, 2:5] = self.losses(new), state.residuals[some]
                 trace[some, step, AUGMENTED], trace[some, step, PENALTY] = self.augmentation()
             state.outcome[some[state.still[some] >= STILL]] = STALLED
             state.outcome[some[state.residuals[some].max(axis=1) <= self.finest * self.job.tol]] = STATIONARY
@@ -402,15 +396,14 @@ class PlainIteration(Iteration):
         log_z = np.log(np.maximum(W @ self.p_x, TINY))[:, :, None]
         return log_z, np.log(np.maximum(W, TINY)), np.log(np.maximum(W @ self.K, TINY)) @ self.T
 
-    def losses(self, W: Array, rho: Array) -> Array:
-        """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) of every run; with some of the rho set to 0, of a part of L."""
-        tables = ((W @ self.p_x)[:, :, None], W, W @ self.K)
-        weights = (np.ones(1), self.p_x, self.p_y)
-        terms = [
-            -(weight * v * np.log(np.maximum(v, TINY))).sum(axis=(1, 2))
-            for weight, v in zip(weights, tables, strict=True)
-        ]
-        return np.asarray(rho @ np.array(terms))
+    def entropies(self, W: Array) -> Array:
+        """H(Z), H(Z|X) and H(Z|Y) of every run, (3, R)."""
+        tables = ((1.0, (W @ self.p_x)[:, :, None]), (self.p_x, W), (self.p_y, W @ self.K))
+        return np.array([-(weight * v * np.log(np.maximum(v, TINY))).sum(axis=(1, 2)) for weight, v in tables])
+
+    def losses(self, W: Array) -> Array:
+        """L of every run."""
+        return np.asarray(self.rho @ self.entropies(W))
 
     def stationarity(self, W: Array) -> Array:
         """max |W - W exp(-g/k) / normaliser| of every run, as `MarkovLagrangian.stationarity`."""

@@ -19,7 +19,7 @@ passes over the table p(z, y). A round begins from the best pair, so that it is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -32,9 +32,6 @@ from ..solution import Run
 from .base import Solver
 from .job import Job
 from .shared.partitions import encoder_of
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -125,11 +122,9 @@ class Merger:
         best = (np.inf, 0, 0)
         # 4 million entries of the table of all pairs are made at once.
         block = max(1, 4_000_000 // self.masses.size)
-        for first in range(0, n - 1, block):
-            rows = np.arange(first, min(first + block, n - 1))
-            together = (
-                entr(self.masses[rows, None] + self.masses[None]) @ self.weights - alone[rows, None] - alone[None]
-            )
+        for rows in np.array_split(np.arange(n - 1), range(block, n - 1, block)):
+            together = entr(self.masses[rows, None] + self.masses[None]) @ self.weights
+            together = together - alone[rows, None] - alone[None]
             together[np.arange(n)[None] <= rows[:, None]] = np.inf
             i, j = np.unravel_index(int(together.argmin()), together.shape)
             if together[i, j] < best[0]:

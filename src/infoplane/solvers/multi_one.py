@@ -91,7 +91,7 @@ class SplitTasks(PlainIteration):
                 slope = slope + form.gamma * log_W
             width = form.gamma + 0.5 * PENALTY_FACTOR * form.hide
             new = W
-            for _ in range(40):
+            for _ in range(40):  # the width is 1e12 times as large then
                 trial = np.exp(log_W - slope / width - (log_W - slope / width).max(axis=0))
                 trial = np.maximum(trial / trial.sum(axis=0), 1e-15)
                 trial /= trial.sum(axis=0)
@@ -105,7 +105,7 @@ class SplitTasks(PlainIteration):
                 break
         return W
 
-    def losses(self, W: Array, rho: Array) -> Array:  # noqa: ARG002
+    def losses(self, W: Array) -> Array:
         """L of every run."""
         return np.array(self.job.losses([self.form.expanded(one) for one in W]))
 
@@ -132,6 +132,7 @@ def entropy_prox(kappa: Array, c: Array, t: Array) -> Array:
     """
     from scipy.special import wrightomega
 
+    # At the one end every p exceeds 1, at the other all are below exp(-60).
     low, high = (t - c - 60.0 * kappa).min(axis=0), t.max(axis=0) + 60.0 * kappa
     shift = np.log(c / kappa) - 1.0
     # Bisections for the multiplier of sum_z p = 1: to rounding.

@@ -12,7 +12,7 @@ improves. A funnel's pool also has the single letters and all clusters on Merge-
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from ..posterior.programme import encoder_of, linear_programme
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..runtime.budget import Stopped
 from ..solution import Run, Trace
-from .base import PathSolver, Solver
+from .base import BestOfStarts
 from .fixed_point import Accelerated
 from .job import Job
 from .splitting.solver import DouglasRachford
@@ -51,7 +51,7 @@ EFFORT = PoolingEffort()
 
 
 @dataclass(frozen=True)
-class Pooling(PathSolver):
+class Pooling(BestOfStarts):
     """All starts, accelerated, their clusters mixed by a linear programme (what the portfolio runs on funnels).
 
     Parameters
@@ -72,11 +72,6 @@ class Pooling(PathSolver):
 
     name = "pooling"
     grows = True
-    solvable = staticmethod(lambda problem: is_bottleneck(problem) or is_funnel(problem))
-    unsolvable = (
-        "pooling needs the posterior form, rho_z + rho_zx + rho_zy = 0 with rho_zx and rho_zy of opposite signs; found {problem.rho}. "
-        "Use drs."
-    )
 
     splitting: int | None = field(default=None, metadata=PYTHON_ONLY)
     rounds: int = field(default=4, metadata=PYTHON_ONLY)
@@ -86,9 +81,14 @@ class Pooling(PathSolver):
         if self.splitting is not None:
             object.__setattr__(self, "splitting", whole_number("splitting", self.splitting, least=0))
 
-    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
-        """The best run of each problem, from the same starts."""
-        return best_runs(self, job, problems)
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """It is for what has the posterior form."""
+        if is_bottleneck(problem) or is_funnel(problem):
+            return None
+        return (
+            "pooling needs the posterior form, rho_z + rho_zx + rho_zy = 0 with rho_zx and rho_zy of opposite signs; found "
+            f"{problem.rho}. Use drs."
+        )
 
     def run(self, job: Job) -> list[Run]:
         """Every start, and the pooled run last, if there is a better one."""
@@ -124,7 +124,7 @@ class Pooling(PathSolver):
             if W is None or len(W) > job.most or job.loss(W) > lowest - EFFORT.gain or job.budget.over:
                 break
             run = Accelerated().run(job.but(starts=W[None]))[0]
-            better = replace(run, found_by="pooling", died=max(job.starts.shape[1] - len(run.encoder), 0))
+            better = replace(run, found_by=self.name, died=job.died(run.encoder))
             best, lowest = run.encoder, job.loss(run.encoder)
             found.append(best)
         return better
@@ -142,16 +142,6 @@ def continued(first: Run, then: Run) -> Run:
         died=first.died + then.died,
         trace=trace,
     )
-
-
-def best_runs(solver: Solver, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
-    """What `follow` yields for a solver that looks at all starts of a problem together, one problem after another."""
-    for problem in problems:
-        one = job.but(problem=problem)
-        runs = solver.run(one)
-        yield replace(one.best_run(runs), iterations=sum(run.iterations for run in runs))
-        if job.budget.stopped:
-            return
 
 
 def stacked(encoders: Sequence[Array]) -> Array:

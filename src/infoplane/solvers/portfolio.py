@@ -30,7 +30,7 @@ of 100,000 letters its work may be more than a limit on seconds allows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -46,11 +46,11 @@ from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lag
 from ..runtime.budget import ITERATIONS, Stopped
 from ..solution import Run, Status
 from .annealing import Annealing
-from .base import PathSolver, default_clusters, default_init, make_starts, most_clusters, seed_sequence
+from .base import BestOfStarts, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .difference_of_convex import DifferenceOfConvex
 from .fixed_point import Accelerated
 from .job import Job, work_of
-from .pooling import Pooling, best_runs
+from .pooling import Pooling
 from .shared.partitions import (
     Found,
     encoder_of,
@@ -136,7 +136,7 @@ EFFORT = PortfolioEffort()
 
 
 @dataclass(frozen=True)
-class Portfolio(PathSolver):
+class Portfolio(BestOfStarts):
     """The default: the best of annealing, pooled starts, merging and trivial encoders, within a budget.
 
     Examples
@@ -160,10 +160,6 @@ class Portfolio(PathSolver):
             return min(starts, EFFORT.pooled)
         return max(1, min(starts, EFFORT.starts_work // max(work_of(support, clusters), 1)))
 
-    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
-        """The best run of each problem, from the same starts."""
-        return best_runs(self, job, problems)
-
     def run(self, job: Job) -> list[Run]:
         """Every start as it ended, and what other stages found."""
         found = Candidates(job)
@@ -174,19 +170,17 @@ class Portfolio(PathSolver):
         return [_advised(job, run) for run in found.runs]
 
 
-CONTINUED = (
-    "the default's own limit on work has ended it, not max_iter; solve(joint, problem, {solver!r}, init=solution.encoder, max_iter=...) "
-    "goes on from here"
-)
-"""What a run says that did not converge before it had the iterations that were asked for."""
-
-
 def _advised(job: Job, run: Run) -> Run:
-    """The run with the limit that has ended it, and the call that goes on."""
-    if run.status.converged or run.status is Status.INTERRUPTED or 0 < job.budget.iterations <= run.iterations:
+    """The run with the limit that has ended it before it had the iterations that were asked for, and the call that goes on."""
+    ended = run.status.converged or run.status is Status.INTERRUPTED or job.budget.iterations <= run.iterations
+    if ended or run.advice:
         return run
     solver = Accelerated.name if Accelerated().refusal(job.problem) is None else DouglasRachford().name
-    return replace(run, advice=CONTINUED.format(solver=solver))
+    advice = (
+        f"the default's own limit on work has ended it, not max_iter; solve(joint, problem, {solver!r}, init=solution.encoder, "
+        "max_iter=...) goes on from here"
+    )
+    return replace(run, advice=advice)
 
 
 def pools_more(support: Support, problem: MarkovLagrangian, clusters: int) -> bool:
@@ -196,14 +190,9 @@ def pools_more(support: Support, problem: MarkovLagrangian, clusters: int) -> bo
     starts find the better ones: 4 of them on 330 x 330 letters were measured to end lower than one by 6e-3 to 9e-3 nats, in no more time,
     since one iteration of splitting costs forty of the accelerated solver there.
     """
-    if (
-        not is_funnel(problem)
-        or support.sparse
-        or len(support.p_y) <= GENERATION.few
-        or len(support.p_x) <= EFFORT.small
-    ):
-        return False
-    return EFFORT.starts_work < EFFORT.pooled * work_of(support, clusters) <= EFFORT.pooled_work
+    large = len(support.p_y) > GENERATION.few and len(support.p_x) > EFFORT.small
+    work = EFFORT.pooled * work_of(support, clusters)
+    return is_funnel(problem) and large and not support.sparse and EFFORT.starts_work < work <= EFFORT.pooled_work
 
 
 class Candidates:
@@ -256,7 +245,7 @@ class Candidates:
             return
         settles = run.status.converged and bool(self.runs) and not self.best.status.converged
         if self.whole.loss(run.encoder) < self.lowest - (0.0 if settles else EFFORT.better):
-            self.later = [replace(run, died=self._died(run.encoder), trace=None)]
+            self.later = [replace(run, died=self.whole.died(run.encoder), trace=None)]
 
     def keep_hard(self, partition: Found) -> None:
         """The same of a hard partition, as it is."""
@@ -274,9 +263,6 @@ class Candidates:
         run = settled(self.patient, W)
         del W  # a large one is not to lie beside what was made of it
         self.keep(run if found_by.endswith(run.found_by) else replace(run, found_by=f"{found_by}, {run.found_by}"))
-
-    def _died(self, W: Array) -> int:
-        return max(self.whole.starts.shape[1] - len(W), 0)
 
 
 def _pooled(found: Candidates, job: Job) -> None:
@@ -303,14 +289,14 @@ def _hardened(found: Candidates, job: Job) -> None:
     W = Annealing().run(job.but(problem=posterior_form_below(job.problem)))[0].encoder
     if len(W) <= job.most:
         run = found.whole.standing(W, Annealing.name)
-        found.started.append(replace(run, died=found._died(W)))
+        found.started.append(replace(run, died=job.died(W)))
 
 
 def _annealed(found: Candidates, job: Job) -> None:
     """Upwards in gamma, which finds |Z|; where the dual says what is missing, a single start goes on from where it was settled."""
     starts = found.best.encoder[None] if found.asks_the_dual and len(job.starts) == 1 else job.starts
     runs = Annealing().run(job.but(starts=starts, record=found.whole.record))
-    found.started += [replace(run, died=found._died(run.encoder)) for run in runs]
+    found.started += [replace(run, died=found.whole.died(run.encoder)) for run in runs]
 
 
 def _random(found: Candidates, job: Job) -> None:

@@ -28,8 +28,9 @@ from ..information import Array
 from ..joint.joint import Support
 from ..kernels.common import TINY
 from ..posterior.form import gamma_of
-from ..problem import MarkovLagrangian, bottleneck, is_bottleneck
+from ..problem import MarkovLagrangian, is_bottleneck
 from ..solution import Run
+from .annealing import Annealing, at_gamma, upwards
 from .base import PathSolver
 from .fixed_point import BlahutArimoto
 from .job import Job
@@ -57,10 +58,7 @@ class RootTracking(PathSolver):
 
     name = "root-tracking"
     deterministic = True
-    solvable = staticmethod(is_bottleneck)
-    unsolvable = "root-tracking follows the bottleneck in gamma; found rho = {problem.rho}."
-    segment = 100
-    """As `Annealing`'s: a longer grid is several paths."""
+    segment = Annealing.segment
 
     stride: float = field(default=0.05, metadata=PYTHON_ONLY)
     depth: float = field(default=8.0, metadata=PYTHON_ONLY)
@@ -69,29 +67,34 @@ class RootTracking(PathSolver):
         object.__setattr__(self, "stride", number("stride", self.stride, "positive", above=0.0))
         object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
 
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """It is for the bottleneck."""
+        refused = f"root-tracking follows the bottleneck in gamma; found rho = {problem.rho}."
+        return None if is_bottleneck(problem) else refused
+
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """Upwards in gamma, whatever the order asked for; at every gamma asked for the map ends at the tolerance."""
-        order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
+        order = upwards(problems)
         gamma = gamma_of(problems[order[0]]) / self.depth
         run = _mapped(_rough(job, gamma), job.starts[0])
         found: dict[int, Run] = {}
-        for place in order:
-            W, spent, asked = run.encoder, run.iterations if not found else 0, gamma_of(problems[place])
+        for index in order:
+            W, spent, asked = run.encoder, run.iterations if not found else 0, gamma_of(problems[index])
             steps = math.ceil(math.log(asked / gamma) / self.stride) if asked > gamma else 0
             for reached in np.geomspace(gamma, asked, steps + 1)[1:]:
                 if job.budget.over:
                     break
                 W, evaluations = _stepped(job, W, gamma, float(reached))
                 gamma, spent = float(reached), spent + evaluations
-            at = job.but(problem=problems[place])
+            at = job.but(problem=problems[index])
             run = _mapped(at, W)
             if len(fewer := _reduced(job.support, run.encoder)) < len(run.encoder):
                 spent, run = spent + run.iterations, _mapped(at, fewer)
-            died = max(len(job.starts[0]) - len(run.encoder), 0)
-            found[place] = replace(run, iterations=run.iterations + spent, died=died, found_by=self.name, trace=None)
+            iterations, died = run.iterations + spent, job.died(run.encoder)
+            found[index] = replace(run, iterations=iterations, died=died, found_by=self.name, trace=None)
             if job.budget.over:
                 break
-        yield from (found[place] for place in sorted(found))
+        yield from (run for _, run in sorted(found.items()))
 
 
 class TrackingEffort(NamedTuple):
@@ -116,7 +119,7 @@ EFFORT = TrackingEffort()
 
 
 def _rough(job: Job, gamma: float) -> Job:
-    return briefly(job, EFFORT.rough, EFFORT.rough_iterations).but(problem=bottleneck(gamma))
+    return briefly(at_gamma(job, gamma), EFFORT.rough, EFFORT.rough_iterations)
 
 
 def _mapped(job: Job, W: Array) -> Run:

@@ -8,7 +8,7 @@ what is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -25,9 +25,8 @@ from ..posterior.programme import encoder_of, linear_programme
 from ..posterior.task_form import MISSING, TaskForm, missing
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from .base import PathSolver, drive
+from .base import BestOfStarts, drive
 from .job import Job, work_of
-from .pooling import best_runs
 from .shared.resizing import merged
 from .task_map import ServesTasks, TaskIteration, TaskMap, form_of
 
@@ -42,7 +41,7 @@ class TaskEffort(NamedTuple):
     new: int = 16
     """Clusters that a round adds, at most, where the map goes on from them."""
     share: float = 0.01
-    """Of all mass that new clusters begin with."""
+    """Of all mass that new clusters begin with (`with_clusters`)."""
     cells: int = 100_000
     box_floor: float = 1e-6
     """Boxes times letters, and nats, of the search for a posterior that descents did not find: tenths of a second, and a better encoder
@@ -78,7 +77,7 @@ class Race(TaskIteration):
 
 
 @dataclass(frozen=True)
-class TaskPortfolio(ServesTasks, PathSolver):
+class TaskPortfolio(ServesTasks, BestOfStarts):
     """The default where one target is kept and another hidden: map, missing clusters, programmes over posteriors.
 
     Examples
@@ -98,24 +97,16 @@ class TaskPortfolio(ServesTasks, PathSolver):
         """As many as the map's budget holds."""
         return TaskMap().useful_starts(support, problem, clusters, starts)
 
-    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
-        """The best run of each problem, from the same starts."""
-        return best_runs(self, job, problems)
-
     def run(self, job: Job) -> list[Run]:
         """Every start as it ended, the trivial encoders, and what was found beyond them."""
         form = form_of(job)
         found = drive(Race(job.within(work=EFFORT.steps_work), form))
-        found += [job.standing(W, "trivial") for W in _trivial(form, job.most)]
+        constant, identity = np.ones((1, len(form.p_x))), np.eye(len(form.p_x))
+        trivial = [constant, identity] if len(identity) <= job.most else [constant]
+        found += [job.standing(form.expanded(W), "trivial") for W in trivial]
         if not job.budget.over:
             found += _better(job, form, [run.encoder for run in found])
         return found
-
-
-def _trivial(form: TaskForm, most: int) -> list[Array]:
-    """A constant Z; and Z = X, if it may have as many clusters."""
-    constant = form.expanded(np.ones((1, len(form.p_x))))
-    return [constant, form.expanded(np.eye(len(form.p_x)))] if len(form.p_x) <= most else [constant]
 
 
 def _better(job: Job, form: TaskForm, encoders: list[Array]) -> list[Run]:
@@ -128,11 +119,8 @@ def _better(job: Job, form: TaskForm, encoders: list[Array]) -> list[Run]:
         runs = _grown(job, form, best)
     if not job.capped:
         return runs
-    return [run for run in runs if len(run.encoder) <= job.most] + [
-        settled_task(job, form, merged(job.support, job.problem, run.encoder, most=job.most), "merging")
-        for run in runs
-        if len(run.encoder) > job.most
-    ]
+    fitting = [run for run in runs if len(run.encoder) <= job.most]
+    return fitting + [fitted_task(job, form, run.encoder) for run in runs if len(run.encoder) > job.most]
 
 
 def settled_task(job: Job, form: TaskForm, W: Array, found_by: str, steps: int = EFFORT.steps_work) -> Run:
@@ -142,32 +130,43 @@ def settled_task(job: Job, form: TaskForm, W: Array, found_by: str, steps: int =
         iterations=max(50, min(job.budget.iterations, EFFORT.steps_work // max(work, 1), steps))
     )
     run = drive(TaskIteration(patient, form))[0]
-    return replace(
-        run, found_by=f"{found_by}, {run.found_by}", died=max(job.starts.shape[1] - len(run.encoder), 0), trace=None
-    )
+    return replace(run, found_by=f"{found_by}, {run.found_by}", died=job.died(run.encoder), trace=None)
+
+
+def fitted_task(job: Job, form: TaskForm, W: Array) -> Run:
+    """The same, once the clusters that cost least are joined, until there are as few as the job allows."""
+    return settled_task(job, form, merged(job.support, job.problem, W, most=job.most), "merging")
+
+
+def with_clusters(form: TaskForm, W: Array, new: Array) -> Array:
+    """An encoder of the classes with posteriors as further clusters."""
+    W = np.vstack([(1.0 - EFFORT.share) * W, (EFFORT.share / new.shape[1]) * new.T / form.p_x])
+    return np.asarray(W / W.sum(axis=0))
 
 
 def _grown(job: Job, form: TaskForm, best: Array) -> list[Run]:
     """gamma > 0: the best encoder with clusters that it lacks, settled, while that helps; one cluster for many that are equal."""
-    few = 16 * EFFORT.laps
-    runs = [settled_task(job, form, merged(job.support, job.problem, best, price=MISSING), "growth", few)]
-    rows = max(job.most, len(form.p_x)) if not job.capped else len(form.p_x)
+
+    def joined(W: Array) -> Array:
+        return merged(job.support, job.problem, W, rise=MISSING)
+
+    few = 16 * EFFORT.laps  # between two additions; the end is settled
+    run = settled_task(job, form, joined(best), "growth", few)
+    most = len(form.p_x) if job.capped else job.most
     for _ in range(EFFORT.rounds):
-        W = form.condensed(merged(job.support, job.problem, runs[-1].encoder, price=MISSING))
-        asked, room = Asked(form, form.multipliers(W)), max(rows - len(W), 0)
-        new = missing(form, asked.lam, form.posteriors(W), min(EFFORT.new, room))
+        W = form.condensed(joined(run.encoder))
+        asked, more = Asked(form, form.multipliers(W)), max(most - len(W), 0)
+        new = missing(form, asked.lam, form.posteriors(W), min(EFFORT.new, more))
         if not new.shape[1]:
             brief = job.budget.part(cells=max(100, EFFORT.cells // len(form.p_x)))
-            new = np.column_stack([new, *search_boxes(asked, EFFORT.box_floor, brief).violating[:room]])
+            new = np.column_stack([new, *search_boxes(asked, EFFORT.box_floor, brief).violating[:more]])
         if not new.shape[1] or job.budget.over:
             break
-        W = form.expanded(np.vstack([(1.0 - EFFORT.share) * W, (EFFORT.share / new.shape[1]) * new.T / form.p_x]))
-        run = settled_task(job, form, W / W.sum(axis=0), "growth", few)
-        if job.loss(run.encoder) > job.loss(runs[-1].encoder) - MISSING:
+        before, run = run, settled_task(job, form, form.expanded(with_clusters(form, W, new)), "growth", few)
+        if job.loss(run.encoder) > job.loss(before.encoder) - MISSING:
+            run = before
             break
-        runs.append(run)
-    joined = merged(job.support, job.problem, runs[-1].encoder, price=MISSING)
-    return [runs[-1], settled_task(job, form, joined, "growth")]
+    return [run, settled_task(job, form, joined(run.encoder), "growth")]
 
 
 def _programmed(job: Job, form: TaskForm, encoders: Sequence[Array]) -> Array | None:

@@ -3,7 +3,7 @@
     L  >=  gamma H(X) - keep H(U) + hide H(S) + lambda.p_x + min_q (f(q) - lambda.q)
 
 gamma > 0: lambda in closed form from the best encoder, the minimum by boxes of u = T_u q (`certificate/tasks/boxes`); a posterior that
-violates the bound becomes a cluster, the map settles, and again. gamma = 0: lambda from a linear programme over posteriors, priced on
+violates the bound becomes a cluster, the map settles, and again. gamma = 0: lambda from a linear programme over posteriors, the minimum on
 edges if the secret is binary (`certificate/tasks/columns`), else by boxes.
 """
 
@@ -26,9 +26,8 @@ from ..solution import Run
 from .base import make_starts, seed_sequence
 from .job import Job
 from .shared.prover import RAISE, Prover
-from .shared.resizing import merged
 from .task_map import ServesTasks, form_of
-from .task_portfolio import TaskPortfolio, settled_task
+from .task_portfolio import TaskPortfolio, fitted_task, settled_task, with_clusters
 
 
 class ProofEffort(NamedTuple):
@@ -36,8 +35,6 @@ class ProofEffort(NamedTuple):
 
     escapes: int = 40
     """Times that a search may send the encoder back."""
-    share: float = 0.01
-    """Of all mass that new clusters begin with."""
     starts: int = 2
     """Starts of the default solver, where the proof begins."""
     new: int = 64
@@ -89,7 +86,7 @@ class TaskProof(ServesTasks, Prover):
         candidates = [*encoders, form.expanded(found.encoder)]
         W = candidates[job.best(candidates)]
         if len(W) > asked.most:
-            W = settled_task(asked, form, merged(job.support, job.problem, W, most=asked.most), "merging").encoder
+            W = fitted_task(asked, form, W).encoder
         run = replace(job.standing(W, self.name), iterations=found.rounds, advice=found.contradiction or RAISE)
         return self.bounded(asked, run, found.lower, form.letters.spread(found.lam, form.gamma))
 
@@ -113,14 +110,15 @@ def _by_escapes(form: TaskForm, job: Job, W: Array, tol: float) -> TaskOutcome:
         run = settled_task(job, form, form.expanded(W), "")
         W = form.condensed(run.encoder)
         asked = Asked(form, form.multipliers(W))
-        found = search_boxes(asked, 0.4 * tol, job.budget)
+        found = search_boxes(
+            asked, 0.4 * tol, job.budget
+        )  # the rest is for the encoder, which is not exactly at its optimum
         bound = box_bound(form, asked.lam, found.least)
         if bound > lower:
             lower, claim, proof = bound, found.least, asked
         if job.loss(run.encoder) - lower <= tol or not found.violating or job.budget.over:
             break
         new = np.column_stack([*found.violating, missing(form, asked.lam, form.posteriors(W), EFFORT.new)])
-        W = np.vstack([(1.0 - EFFORT.share) * W, (EFFORT.share / new.shape[1]) * new.T / form.p_x])
-        W = W / W.sum(axis=0)
+        W = with_clusters(form, W, new)
     said = upheld(proof, claim, form.posteriors(W)) if lower > -math.inf else ""
     return TaskOutcome(W, -math.inf if said else lower, form.hide, proof.lam, rounds, said)

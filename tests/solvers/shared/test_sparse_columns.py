@@ -1,4 +1,4 @@
-"""Column generation for the default funnel: the pool of posteriors, its prices, and its budget."""
+"""Column generation for the default funnel: the pool of posteriors, its multipliers, and its budget."""
 
 import numpy as np
 import pytest

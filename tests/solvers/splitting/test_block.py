@@ -107,12 +107,12 @@ def test_what_is_measured_is_the_gradient(size):
     assert 0.2 * np.linalg.norm(g) < stuck.away(u, s, c) < 4.0 * np.linalg.norm(g)
 
 
-@pytest.mark.parametrize("place", ["simplex", (0.0, 0.5)])
-def test_in_a_set_the_projected_gradient_counts(place):
+@pytest.mark.parametrize("domain", ["simplex", (0.0, 0.5)])
+def test_in_a_set_the_projected_gradient_counts(domain):
     """At the projection of the centre nothing is left, although the gradient is not zero; elsewhere there is."""
     centre = np.array([0.9, 0.6, -0.5])
-    block = BoundBlock("F", Slope(centre), None, place)
-    there = np.array([0.65, 0.35, 0.0]) if place == "simplex" else np.array([0.5, 0.5, 0.0])
+    block = BoundBlock("F", Slope(centre), None, domain)
+    there = np.array([0.65, 0.35, 0.0]) if domain == "simplex" else np.array([0.5, 0.5, 0.0])
     assert block.away(there, np.zeros(3), np.asarray(1.0)) < 1e-15
     assert block.away(np.array([0.3, 0.4, 0.3]), np.zeros(3), np.asarray(1.0)) > 0.1
 
@@ -139,14 +139,14 @@ class Poor(Slope):
         return self._of("gradient", super().gradient(u))
 
 
-@pytest.mark.parametrize("place", [None, "simplex"])
+@pytest.mark.parametrize("domain", [None, "simplex"])
 @pytest.mark.parametrize("given", [np.nan, np.inf])
 @pytest.mark.parametrize("method", ["value", "gradient", "argmin"])
 @pytest.mark.parametrize("second", [False, True])
-def test_what_is_not_a_number_ends_the_run_at_once(second, method, given, place):
+def test_what_is_not_a_number_ends_the_run_at_once(second, method, given, domain):
     poor, iterations = Poor(method, given), []
     blocks = (Bowl(np.ones(3)), poor) if second else (poor, Bowl(np.ones(3)))
-    options = {} if method == "argmin" else {"q_in" if second else "p_in": place}
+    options = {} if method == "argmin" else {"q_in" if second else "p_in": domain}
     with pytest.raises(ip.InvalidOptionError, match=rf"{'G' if second else 'F'}\.\w+ \(Poor\) must return finite"):
         pair(*blocks, callback=lambda iteration, *_: iterations.append(iteration), **options)
     assert len(iterations) <= 3

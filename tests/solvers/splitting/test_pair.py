@@ -155,7 +155,7 @@ class Bowl(Distance):
         return (self.weight * self.centre + c * target) / (self.weight + c)
 
 
-def between(place, start, **options):
+def between(domain, start, **options):
     """Nearest point to (2, 0.4, -1) and (0, 0.6, 1), weighed equally, where both blocks lie in a set."""
     return ip.douglas_rachford(
         Distance([2.0, 0.4, -1.0]),
@@ -163,8 +163,8 @@ def between(place, start, **options):
         penalty=1.0,
         p0=start,
         q0=start,
-        p_in=place,
-        q_in=place,
+        p_in=domain,
+        q_in=domain,
         **options,
     )
 

@@ -146,14 +146,14 @@ class Bowl:
 class Nearest:
     """0 on some points and infinite elsewhere."""
 
-    def __init__(self, *places):
-        self.places = np.array(places)
+    def __init__(self, *points):
+        self.points = np.array(points)
 
     def value(self, _u):
         return 0.0
 
     def argmin(self, target, _c, _start):
-        return self.places[np.abs(target[:, None] - self.places).argmin(axis=1)]
+        return self.points[np.abs(target[:, None] - self.points).argmin(axis=1)]
 
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 1.618])

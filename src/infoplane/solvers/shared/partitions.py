@@ -38,7 +38,7 @@ from ...information import Array, IntArray, entr
 from ...joint.grouping import grouped
 from ...joint.joint import Joint, Support
 from ...kernels.partitions import HardClusters, LetterRows, cut_line, cut_sorted, move_letters
-from ...posterior.merge_path import MergePath, agglomerative_bottleneck, merge_path, path_for
+from ...posterior.merge_path import Callback, MergePath, agglomerative_bottleneck, path_for
 from ...problem import MarkovLagrangian
 from ..base import SIZES, near_identity, seed_sequence
 from ..job import Job, Seed
@@ -94,12 +94,6 @@ def is_hard(problem: MarkovLagrangian) -> bool:
     return problem.rho_zx == 0.0 < problem.rho_zy and problem.rho_z < 0.0
 
 
-def letters_of(support: Support) -> LetterRows:
-    """P by rows, without its zeros."""
-    rows = support.rows if support.sparse else sparse.csr_array(support.P)
-    return LetterRows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float), support.p_x)
-
-
 def partition_loss(support: Support, problem: MarkovLagrangian, labels: IntArray) -> float:
     """L = rho_z H(Z) + rho_zy H(Z|Y) of a map x -> z."""
     q = cluster_table(support, labels)
@@ -140,7 +134,9 @@ def labels_of(W: Array) -> IntArray:
 def moved(job: Job, labels: IntArray, most: int, sweeps: int = MERGING.sweeps) -> IntArray:
     """Letters moved one at a time, heaviest first, while that lowers L, `MERGING.move_work` lasts, and not so many sweeps are done."""
     support, problem = job.support, job.problem
-    letters = letters_of(support)
+    rows = support.rows if support.sparse else sparse.csr_array(support.P)
+    columns = rows.indices.astype(np.int64)
+    letters = LetterRows(rows.indptr.astype(np.int64), columns, rows.data.astype(float), support.p_x)
     order = np.argsort(-support.p_x, kind="stable")
     left = MERGING.move_work
     for _ in range(sweeps):
@@ -149,9 +145,9 @@ def moved(job: Job, labels: IntArray, most: int, sweeps: int = MERGING.sweeps) -
         left -= cost
         if left < 0:
             break
-        fall, room = 0.0, np.empty(len(there.mass))
+        fall, workspace = 0.0, np.empty(len(there.mass))
         for piece in np.array_split(order, min(len(order), -(-cost // MERGING.move_piece))):
-            fall += move_letters(letters, there, piece, problem.rho_z, problem.rho_zy, room)[1]
+            fall += move_letters(letters, there, piece, problem.rho_z, problem.rho_zy, workspace)[1]
             job.budget.look()
         labels = numbered(there.labels)
         if fall < MERGING.least_fall:
@@ -188,7 +184,7 @@ def restarted(job: Job, begun: Found) -> Found:
 
 
 def _shaken(labels: IntArray, W: Array) -> IntArray:
-    """One cluster joined to another, and its place given to a random half of a third."""
+    """One cluster joined to another, and its number given to a random half of a third."""
     order = list(dict.fromkeys(np.argsort(W[:, 0], kind="stable") % (int(labels.max()) + 1)))
     if len(order) < 3:
         return labels
@@ -215,12 +211,13 @@ def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:
     if letters <= most:
         begun.append(one(np.arange(letters), "identity"))
     hard = is_hard(problem) and job.capped and letters > SIZES.first_clusters
-    if letters**2 * len(support.p_y) <= 2 * MERGING.merge_work and not hard:
-        brief = letters**2 * len(support.p_y) > 2 * MERGING.both_work
-        for criterion in ("lagrangian",) if brief and problem.rho_zy > 0.0 else ("information", "lagrangian"):
-            labels = _merged(job, criterion)
-            if labels is not None:
-                begun.append(one(labels, "merging"))
+    logarithms = letters**2 * len(support.p_y) / 2
+    if logarithms <= MERGING.merge_work and not hard:
+        criteria = ["information"] if logarithms <= MERGING.both_work or problem.rho_zy <= 0.0 else []
+        # Where rho_zy >= 0 and rho_z = -rho_zy the Lagrangian prefers no merge to another.
+        if problem.rho_zy < 0.0 or problem.rho_z + problem.rho_zy != 0.0:
+            criteria.append("lagrangian")
+        begun += [one(_merged(job, criterion), "merging") for criterion in criteria]
     elif letters > most or problem.rho_zy > 0.0:
         labels = merged_groups(job) if problem.rho_zy > 0.0 else np.arange(letters) % min(most, letters)
         begun.append(one(numbered(labels), "groups"))
@@ -236,27 +233,22 @@ def merged_groups(job: Job, groups_a_cluster: int = MERGING.groups_a_cluster) ->
     labels = numbered(grouped(support, several if several**2 * len(support.p_y) <= MERGING.grouped_work else job.most))
     if labels.max() < job.most:
         return labels
-    groups = Joint.from_counts(cluster_table(support, labels))
-    path = merge_path(groups, iyz_weight=1.0, ixz_weight=0.0, callback=lambda *_: job.budget.look())
-    merged: IntArray = path.labels_at(job.most)[labels]
+    merged: IntArray = tree(support, labels, lambda *_: job.budget.look()).labels_at(job.most)[labels]
     return merged
 
 
-def _merged(job: Job, criterion: str) -> IntArray | None:
-    """The best partition of a merge path; None if the Lagrangian prefers no merge to another."""
-    support, problem = job.support, job.problem
-    if criterion == "lagrangian" and problem.rho_zy >= 0.0 and problem.rho_z + problem.rho_zy == 0.0:
-        return None
-    path = path_for(support.joint, problem, criterion, lambda *_: job.budget.look())
-    labels: IntArray = path.labels_at(path.best(problem, job.most))[support.x]
+def _merged(job: Job, criterion: str) -> IntArray:
+    """The best partition of a merge path."""
+    path = path_for(job.support.joint, job.problem, criterion, lambda *_: job.budget.look())
+    labels: IntArray = path.labels_at(path.best(job.problem, job.most))[job.support.x]
     return labels
 
 
 @dataclass(frozen=True)
 class Cuts:
-    """The best intervals for every number of them up to a largest; ``place[x]`` is where letter x stands in the row."""
+    """The best intervals for every number of them up to a largest; ``position[x]`` is where letter x stands in the row."""
 
-    place: IntArray
+    position: IntArray
     lost: Array
     """H(Y|Z) of k intervals, in nats, at index k; infinite where no k intervals are heavy enough."""
     last_cut: IntArray
@@ -272,14 +264,14 @@ class Cuts:
         for k in range(intervals, 1, -1):
             end = int(self.last_cut[k, end])
             cuts.append(end)
-        return np.searchsorted(cuts[::-1], self.place, side="right").astype(np.int64)
+        return np.searchsorted(cuts[::-1], self.position, side="right").astype(np.int64)
 
 
 def sorted_cuts(P: Array, most: int, least: float = 0.0) -> Cuts:
     """Two y: the letters by p(y|x), those of equal p(y|x) together; without ``least`` the best of all maps to k clusters."""
     share = P[:, 1] / P.sum(axis=1)
-    _, place = np.unique(share, return_inverse=True)
-    return _two_outcomes(P, place.astype(np.int64), most, least)
+    _, position = np.unique(share, return_inverse=True)
+    return _two_outcomes(P, position.astype(np.int64), most, least)
 
 
 def rising_cuts(P: Array, most: int, least: float = 0.0) -> Cuts:
@@ -291,32 +283,32 @@ def rising_cuts(P: Array, most: int, least: float = 0.0) -> Cuts:
             before = pools.pop()
             a, b, letters = a + before[0], b + before[1], letters + before[2]
         pools.append((a, b, letters))
-    place = np.repeat(np.arange(len(pools)), [letters for *_, letters in pools])
-    return _two_outcomes(P, place.astype(np.int64), most, least)
+    position = np.repeat(np.arange(len(pools)), [letters for *_, letters in pools])
+    return _two_outcomes(P, position.astype(np.int64), most, least)
 
 
 def line_cuts(P: Array, most: int, least: float = 0.0) -> Cuts:
     """Any y: the letters in their row."""
     n = len(P)
-    # All k of a place lie together here.
+    # All k of a position lie together here.
     F, last_cut = np.full((n + 1, min(most, n) + 1), np.inf), np.zeros((n + 1, min(most, n) + 1), dtype=np.int64)
     cut_line(np.ascontiguousarray(P, dtype=float), least, F, last_cut)
     return Cuts(np.arange(n), F[n], last_cut.T)
 
 
-def _two_outcomes(P: Array, place: IntArray, most: int, least: float) -> Cuts:
-    n = int(place.max()) + 1
-    first, second = (np.concatenate([[0.0], np.cumsum(np.bincount(place, P[:, y], n))]) for y in (0, 1))
+def _two_outcomes(P: Array, position: IntArray, most: int, least: float) -> Cuts:
+    n = int(position.max()) + 1
+    first, second = (np.concatenate([[0.0], np.cumsum(np.bincount(position, P[:, y], n))]) for y in (0, 1))
     F, last_cut = np.full((min(most, n) + 1, n + 1), np.inf), np.zeros((min(most, n) + 1, n + 1), dtype=np.int64)
     cut_sorted(first, second, least, F, last_cut)
-    return Cuts(place, F[:, n], last_cut)
+    return Cuts(position, F[:, n], last_cut)
 
 
 def prebins(p_x: Array, bins: int) -> IntArray:
     """Letters of a row in bins of about equal mass, at most so many, numbered from 0 without gaps: floor(bins (mass to the left + p/2))."""
     middles = (np.cumsum(p_x) - 0.5 * p_x) / p_x.sum()
-    places = np.minimum((bins * middles).astype(np.int64), bins - 1)
-    return np.unique(places, return_inverse=True)[1].astype(np.int64)
+    bins_of = np.minimum((bins * middles).astype(np.int64), bins - 1)
+    return np.unique(bins_of, return_inverse=True)[1].astype(np.int64)
 
 
 def lost_in(q: Array, P: Array, bins: IntArray) -> Array:
@@ -340,16 +332,15 @@ def best_map(
 ) -> IntArray:
     """The cluster of every letter, at most so many; each of at least the mass ``least``, if that is above 0."""
     job = Job(support, KEEP_Y, np.empty((0, most, 0)), clusters=most)
-    if job.letters <= most:
-        labels: IntArray = np.arange(job.letters)
-        return labels if least == 0.0 else heavy_enough(job, labels, least)
-    labels = moved(job, merged_groups(job, _groups_a_cluster(job)), most)
-    # Logarithms that the restarts of one map may take by default, some hundredths of a second, and how many there are at most.
-    count = min(100, restarts_within(support, most, 3_000_000)) if starts is None else starts
-    if count and most > 2:
-        random = np.random.default_rng(seed_sequence(0 if rng is None else rng))
-        found = Found(labels, "moves", partition_loss(support, KEEP_Y, labels))
-        labels = restarted(job.but(starts=random.random((count, most, job.letters))), found).labels
+    labels: IntArray = np.arange(job.letters)
+    if job.letters > most:
+        labels = moved(job, merged_groups(job, _groups_a_cluster(job)), most)
+        # Logarithms that the restarts of one map may take by default, some hundredths of a second, and how many there are at most.
+        count = min(100, restarts_within(support, most, 3_000_000)) if starts is None else starts
+        if count and most > 2:
+            random = np.random.default_rng(seed_sequence(0 if rng is None else rng))
+            found = Found(labels, "moves", partition_loss(support, KEEP_Y, labels))
+            labels = restarted(job.but(starts=random.random((count, most, job.letters))), found).labels
     return labels if least == 0.0 else heavy_enough(job, labels, least)
 
 
@@ -384,9 +375,9 @@ def maps_of_all_sizes(support: Support, most: int) -> dict[int, IntArray]:
     return found
 
 
-def tree(support: Support, labels: IntArray) -> MergePath:
+def tree(support: Support, labels: IntArray, callback: Callback | None = None) -> MergePath:
     """The clusters of a map joined one pair after the other, each time the pair that loses least of I(Y;Z)."""
-    return agglomerative_bottleneck(Joint.from_counts(cluster_table(support, labels)))
+    return agglomerative_bottleneck(Joint.from_counts(cluster_table(support, labels)), callback=callback)
 
 
 def _groups_a_cluster(job: Job) -> int:

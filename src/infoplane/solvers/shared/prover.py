@@ -29,7 +29,7 @@ class Prover(PathSolver, Limits):
         return replace(
             run,
             status=proven(job.loss(run.encoder) - lower, self.tol, run.residuals, run.status),
-            died=max(job.starts.shape[1] - len(run.encoder), 0),
+            died=job.died(run.encoder),
             found_by=self.name,
             lower_bound=lower,
             multipliers=multipliers,

@@ -30,7 +30,7 @@ from ...solution import Run
 from ..base import SIZES
 from ..fixed_point import Accelerated
 from ..job import Job
-from .partitions import MERGING, moved, softened
+from .partitions import MERGING
 
 PAIR_WORK = 100_000_000
 """Logarithms that the first table of costs may take; the lightest of more clusters are dissolved before."""
@@ -46,7 +46,7 @@ class _Rows:
         self.g = self.values(W, self.q)
 
     def values(self, W: Array, q: Array) -> Array:
-        """G of each row."""
+        """g of each row."""
         support, problem = self.support, self.problem
         of_y = entr(q / support.p_y) @ (support.p_y * problem.weights(support.joint)[support.y])
         found = problem.rho_z * entr(q.sum(axis=1)) + of_y
@@ -58,15 +58,15 @@ class _Rows:
         """What joining cluster i with each of the others adds to the Lagrangian."""
         # 100,000 entries of an encoder are added up at a time.
         few = max(1, 100_000 // self.W.shape[1])
-        parts = [others[first : first + few] for first in range(0, len(others), few)]
+        parts = np.array_split(others, range(few, len(others), few))
         joined = [self.values(self.W[i] + self.W[part], self.q[i] + self.q[part]) for part in parts]
-        return np.asarray(np.concatenate([*joined, np.empty(0)]) - self.g[i] - self.g[others])
+        return np.asarray(np.concatenate(joined) - self.g[i] - self.g[others])
 
 
 def merged(
-    support: Support, problem: MarkovLagrangian, W: Array, price: float = math.inf, most: int | None = None
+    support: Support, problem: MarkovLagrangian, W: Array, rise: float = math.inf, most: int | None = None
 ) -> Array:
-    """The encoder with clusters joined, cheapest pair first, while the loss rises by no more than `price` in all.
+    """The encoder with clusters joined, cheapest pair first, while the loss rises by no more than so many nats in all.
 
     With ``most``, pairs are joined until so few clusters are left, whatever they cost, and no further.
     """
@@ -81,9 +81,9 @@ def merged(
     while alive.sum() > (1 if most is None else most):
         i, j = divmod(int(np.argmin(costs)), n)
         if most is None:
-            if costs[i, j] > price:
+            if costs[i, j] > rise:
                 break
-            price -= max(float(costs[i, j]), 0.0)
+            rise -= max(float(costs[i, j]), 0.0)
         rows.W[i] += rows.W[j]
         rows.q[i] += rows.q[j]
         rows.g[i] = rows.values(rows.W[i : i + 1], rows.q[i : i + 1])[0]
@@ -100,10 +100,9 @@ def within(job: Job, W: Array) -> Array:
     affordable = int(math.sqrt(2.0 * PAIR_WORK / (W.shape[1] + len(support.p_y))))
     if len(W) > max(affordable, most):
         heaviest = np.sort(np.argsort(-(W @ support.p_x), kind="stable")[: max(affordable, most)])
-        kept = (
-            W[heaviest] + 1e-300
-        )  # a letter whose clusters are all gone goes everywhere, in the proportions that rounding leaves
-        W = kept / kept.sum(axis=0)
+        # A letter whose clusters are all gone goes everywhere, in the proportions that rounding leaves.
+        W = W[heaviest] + 1e-300
+        W = W / W.sum(axis=0)
     return merged(support, job.problem, W, most=most)
 
 
@@ -158,11 +157,6 @@ def asks_the_dual(support: Support, most: int) -> bool:
     return letters * (int(np.count_nonzero(support.P)) + letters) <= MERGING.move_work
 
 
-def from_letters(job: Job) -> Array:
-    """Every letter by itself, then moved letter by letter while that lowers the loss: where a path of many letters begins."""
-    return softened(moved(job, np.arange(job.letters), job.letters))
-
-
 class DualClimbs:
     """Where climbs begin, for one joint."""
 
@@ -173,26 +167,25 @@ class DualClimbs:
         self.letters: Array = np.unique(support.T.T[heaviest], axis=0)
 
     @property
-    def room(self) -> int:
+    def needy(self) -> int:
         """Letters that climbs may begin from beside those that lie apart; negative if no climb is worth its time."""
         fitting = EFFORT.largest_climb // self.support.cells
-        return (
-            -1 if fitting < min(EFFORT.least_starts, len(self.apart)) else min(EFFORT.needy, fitting - len(self.apart))
-        )
+        if fitting < min(EFFORT.least_starts, len(self.apart)):
+            return -1
+        return min(EFFORT.needy, fitting - len(self.apart))
 
     def missing(self, gamma: float, mixture: Mixture) -> Array:
         """Decoders with D > 1, one for each peak that was met."""
         lam = mixture.multipliers(self.support, gamma)
-        neediest = np.argsort(-self.heights(gamma, lam), kind="stable")[: self.room]
+        neediest = np.argsort(-self.heights(gamma, lam), kind="stable")[: self.needy]
         return peaks_above(self.support, gamma, lam, np.vstack([self.apart, self.letters[neediest]]), EFFORT.high)[0]
 
     def heights(self, gamma: float, lam: Array) -> Array:
-        """Gamma log D(p(y|x)) for the letters x, in nats."""
-        T = self.support.T
-        found = []
+        """gamma log D(p(y|x)) for the letters x, in nats."""
+        T, found = self.support.T, []
         few = max(1, EFFORT.entries // T.shape[1])
-        for first in range(0, len(self.letters), few):
-            score = (lam + np.log(np.maximum(self.letters[first : first + few], TINY)) @ T) / gamma
+        for part in np.array_split(self.letters, range(few, len(self.letters), few)):
+            score = (lam + np.log(np.maximum(part, TINY)) @ T) / gamma
             top = score.max(axis=1)
             found.append(gamma * (top + np.log(np.exp(score - top[:, None]).sum(axis=1))))
         return np.concatenate(found)
@@ -205,7 +198,7 @@ def grown(job: Job, W: Array, most: int, dual: DualClimbs) -> tuple[Array, int]:
     """
     support, gamma, spent, idle = job.support, gamma_of(job.problem), 0, 0
     lowest = job.loss(W)
-    for _ in range(EFFORT.rounds if dual.room >= 0 else 0):
+    for _ in range(EFFORT.rounds if dual.needy >= 0 else 0):
         if len(W) >= most or job.budget.over:
             break
         mixture = Mixture.of(support, W)

@@ -2,14 +2,14 @@
 
     min sum_k w_k f(q_k)   subject to  sum_k w_k q_k = p_x,  w >= 0,        f(q) = rho_zx H(q) + rho_zy H(Tq)
 
-over the posteriors q_k met so far, sparse: a good cluster of a funnel holds few letters. The programme's prices lambda say which cluster is
-missing, one with g(q) = f(q) - lambda.q < 0. Minima of g are descended to by
+over the posteriors q_k met so far, sparse: a good cluster of a funnel holds few letters. The programme's multipliers lambda say which
+cluster is missing, one with g(q) = f(q) - lambda.q < 0. Minima of g are descended to by
 
     q_x <- q_x^b exp((lambda_x - beta sum_y p(y|x) log u_y) / (beta - 1)) / normaliser,   u = Tq,  b = beta / (beta - 1),
 
 which never raises g (`kernels/concentration.py`), from clusters in use and from around single letters; then, as from pairs of clusters in
-use, on the few letters left by Newton's method. Prices of a degenerate programme are far from those of its neighbours: the encoder's own
-(`own_prices`), and the mean of both, are tried too. All of it is bounded by work, not by time: |X| times columns, and operations.
+use, on the few letters left by Newton's method. Multipliers of a degenerate programme are far from those of its neighbours: the encoder's
+own (`own_multipliers`), and the mean of both, are tried too. All of it is bounded by work, not by time: |X| times columns, and operations.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csc_array
 
 from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
@@ -39,7 +40,7 @@ class ColumnEffort(NamedTuple):
     """That a descent takes, about: for the measure of its work."""
     programme_work: int = 150_000_000
     """Letters times columns, added up over the programmes of all rounds: some tens of seconds."""
-    pricing_work: int = 24_000_000
+    beginnings_work: int = 24_000_000
     """Operations of one step from all posteriors of one kind of beginning: letters times (outcomes + 20) for each."""
     steps: int = 30
     """Of the map that never raises g."""
@@ -59,8 +60,8 @@ class ColumnEffort(NamedTuple):
     interior: int = 1_500
     """Letters from which on interior points come first: on 2,000 x 20 letters the simplex method took five times as long, or
     cycled."""
-    largest_price: float = 1e6
-    """Prices, in nats, are no larger than this, or 10,000 beta: that of a letter whose mass is below HiGHS's accuracy could be
+    largest_multiplier: float = 1e6
+    """Multipliers, in nats, are no larger than this, or 10,000 beta: that of a letter whose mass is below HiGHS's accuracy could be
     anything."""
 
 
@@ -71,9 +72,6 @@ ROUGHLY: tuple[tuple[Method, float], ...] = (("highs", 1e-7), ("highs-ipm", 1e-7
 """HiGHS as it comes; should its simplex method cycle, by interior points."""
 
 
-Columns = sparse.csc_array
-
-
 class Pool:
     """Posteriors as sparse columns, each with its f."""
 
@@ -82,36 +80,36 @@ class Pool:
         self.budget = job.budget
         self.scale, self.beta = scaled(job.problem)
         self.T: Array = support.T
-        self.Q: Columns = sparse.csc_array((len(support.p_x), 0))
+        self.Q: csc_array = csc_array((len(support.p_x), 0))
         self.f: Array = np.empty(0)
         self.channel = Channel(support.T)
         self.work = 0
         """Operations of all descents."""
-        self.add(sparse.csc_array(sparse.identity(len(support.p_x))))
+        self.add(csc_array(sparse.identity(len(support.p_x))))
 
-    def add(self, Q: Columns) -> None:
+    def add(self, Q: csc_array) -> None:
         """More columns, normalised here."""
-        Q = sparse.csc_array(Q, copy=True)
+        Q = csc_array(Q, copy=True)
         # Divided, not multiplied by the inverse, which is infinite for the smallest masses that there are.
         Q.data /= np.repeat(np.asarray(Q.sum(axis=0)).ravel(), np.diff(Q.indptr))
         Q.eliminate_zeros()
-        self.Q = sparse.csc_array(sparse.hstack([self.Q, Q], format="csc"))
+        self.Q = csc_array(sparse.hstack([self.Q, Q], format="csc"))
         self.f = np.append(self.f, self.costs(Q))
 
     def add_partition(self, labels: IntArray) -> None:
         """The clusters of a map x -> z."""
         p_x = self.support.p_x
         shape = (len(p_x), int(labels.max()) + 1)
-        self.add(sparse.csc_array((p_x, (np.arange(len(p_x)), labels)), shape=shape))
+        self.add(csc_array((p_x, (np.arange(len(p_x)), labels)), shape=shape))
 
     def add_encoder(self, W: Array) -> None:
         """The clusters of an encoder, without letters of negligible mass in them."""
         joint = W * self.support.p_x
         mass = joint.sum(axis=1)
         q = joint[mass > GENERATION.negligible] / mass[mass > GENERATION.negligible, None]
-        self.add(sparse.csc_array(np.where(q > GENERATION.negligible, q, 0.0).T))
+        self.add(csc_array(np.where(q > GENERATION.negligible, q, 0.0).T))
 
-    def costs(self, Q: Columns) -> Array:
+    def costs(self, Q: csc_array) -> Array:
         """H(q) - beta H(Tq) of every column."""
         H = Q.copy()
         H.data = entr(H.data)
@@ -121,27 +119,25 @@ class Pool:
     def keep(self, columns: IntArray) -> None:
         """Only these columns, and the single letters."""
         kept = np.union1d(np.arange(len(self.support.p_x)), columns)
-        self.Q, self.f = sparse.csc_array(self.Q[:, kept]), self.f[kept]
+        self.Q, self.f = csc_array(self.Q[:, kept]), self.f[kept]
 
     def programme(self) -> tuple[Array, Array]:
-        """Weights of the columns, and prices lambda of the letters."""
+        """Weights of the columns, and the multipliers lambda of the letters."""
         p_x = self.support.p_x
         A, most = shares(self.Q, p_x)
-        costs = self.f * most
-        if self.beta <= GENERATION.large_beta:
-            found = solved(
-                costs, A, attempts=ROUGHLY if len(p_x) < GENERATION.interior else ROUGHLY[::-1], budget=self.budget
-            )
+        costs, beta = self.f * most, self.beta
+        if beta <= GENERATION.large_beta:
+            attempts = ROUGHLY if len(p_x) < GENERATION.interior else ROUGHLY[::-1]
+            found = solved(costs, A, attempts=attempts, budget=self.budget)
         else:
             found = solved(costs, A, max(float(np.abs(costs).max()), 1.0), budget=self.budget)
         if found is None:
             raise InfoplaneError(f"HiGHS did not solve the linear programme over {len(most)} posteriors.")
-        largest = max(GENERATION.largest_price, GENERATION.largest_price / GENERATION.large_beta * self.beta)
+        largest = max(GENERATION.largest_multiplier, GENERATION.largest_multiplier / GENERATION.large_beta * beta)
         with np.errstate(over="ignore"):
-            prices = np.clip(found.lam / p_x, -largest, largest)
-        return found.weights * most, prices
+            return found.weights * most, np.clip(found.lam / p_x, -largest, largest)
 
-    def own_prices(self, weights: Array) -> Array:
+    def own_multipliers(self, weights: Array) -> Array:
         """lambda_x = sum_z p(z|x) (beta sum_y p(y|x) log p(y|z) - log p(x|z)): those of the encoder itself."""
         used = np.flatnonzero(weights > 0.0)
         q = sparse.coo_array(self.Q[:, used])
@@ -165,7 +161,7 @@ class Pool:
         self.work += steps * (len(self.T) + 20)
         return self.descended(lam, rows.T)
 
-    def encoder(self, Q: Columns, weights: Array) -> Array:
+    def encoder(self, Q: csc_array, weights: Array) -> Array:
         """p(z|x) = w_z q_z(x) / p(x); posteriors that agree to 1e-6 are one cluster, those of a weight below 1e-14 none."""
         used = np.flatnonzero(weights > 1e-14)
         Q = Q[:, used]
@@ -180,7 +176,7 @@ class Pool:
         return W
 
 
-def alike(Q: Columns, digits: int) -> IntArray:
+def alike(Q: csc_array, digits: int) -> IntArray:
     """Numbers of the columns, from 0: those that agree to so many digits have the same."""
     known: dict[tuple[bytes, bytes], int] = {}
     number = np.empty(Q.shape[1], dtype=np.int64)
@@ -216,16 +212,11 @@ def generated(job: Job, partitions: Sequence[IntArray], encoders: Sequence[Array
             break
         mixture, value = (pool.Q, weights), float(pool.f @ weights)
         left -= job.letters * pool.Q.shape[1]
-        if (
-            value > last - GENERATION.gain
-            or left < 0
-            or pool.work > GENERATION.descent_work
-            or number == GENERATION.rounds - 1
-        ):
+        enough = left < 0 or pool.work > GENERATION.descent_work or number == GENERATION.rounds - 1
+        if enough or value > last - GENERATION.gain:
             break
-        last = value
-        new = []
-        for columns in _priced(pool, weights, lam, number):
+        last, new = value, []
+        for columns in _missing(pool, weights, lam, number):
             if columns.shape[1]:
                 new.append(columns)
             job.budget.look()
@@ -238,36 +229,38 @@ def generated(job: Job, partitions: Sequence[IntArray], encoders: Sequence[Array
     return None if mixture is None else pool.encoder(*mixture)
 
 
-def _priced(pool: Pool, weights: Array, lam: Array, number: int) -> Iterator[Columns]:
-    """Posteriors with g < -GENERATION.gain, from several beginnings and prices."""
+def _missing(pool: Pool, weights: Array, lam: Array, number: int) -> Iterator[csc_array]:
+    """Posteriors with g < -GENERATION.gain, from several beginnings and multipliers."""
     p_x = pool.support.p_x
     letters = len(p_x)
-    most = max(1, GENERATION.pricing_work // (letters * (len(pool.T) + 20)))
+    most = max(1, GENERATION.beginnings_work // (letters * (len(pool.T) + 20)))
     used = np.flatnonzero(weights > 0.0)
     used = used[np.argsort(-weights[used], kind="stable")]
     turn = np.roll(used, -(number * most) % max(len(used), 1))[:most]
     Q = np.asarray(pool.Q[:, turn].todense())
-    own = pool.own_prices(weights)
+    own = pool.own_multipliers(weights)
     between = 0.5 * (own + lam)
-    rng = np.random.default_rng(number)  # the same beginnings whatever the seed: they are no starts
+    # The same beginnings whatever the seed: they are no starts. Each is a share of a cluster, or of a letter, and of p_x, with noise or
+    # without; the shares are not tuned.
+    rng = np.random.default_rng(number)
     yield _worth(pool, lam, pool.descended(lam, Q))
     yield _worth(pool, lam, pool.descended(lam, 0.5 * (Q + Q[:, rng.permutation(Q.shape[1])])))
-    for share, price in ((0.7, own), (0.9, between)):
-        yield _worth(pool, lam, pool.concentrated(price, share * Q + (1.0 - share) * p_x[:, None]))
+    for share, multipliers in ((0.7, own), (0.9, between)):
+        yield _worth(pool, lam, pool.concentrated(multipliers, share * Q + (1.0 - share) * p_x[:, None]))
     if pool.beta > GENERATION.large_beta and letters * pool.channel.rank <= GENERATION.grown:
         yield _worth(pool, lam, pool.channel.grow(lam, pool.beta, pool.channel.seeds(lam, Q))[0])
     near = np.roll(np.argsort(-p_x, kind="stable"), -(number * most) % letters)[:most]
-    for share, noise, price in ((0.5, 0.0, between), (0.3, 2.0, lam), (0.05, 3.0, lam)):
+    for share, noise, multipliers in ((0.5, 0.0, between), (0.3, 2.0, lam), (0.05, 3.0, lam)):
         around = p_x[:, None] * np.exp(noise * rng.standard_normal((letters, len(near))))
         around *= (1.0 - share) / around.sum(axis=0)
         around[near, np.arange(len(near))] += share
-        yield _worth(pool, lam, pool.concentrated(price, around))
+        yield _worth(pool, lam, pool.concentrated(multipliers, around))
 
 
-def _worth(pool: Pool, lam: Array, Q: Array) -> Columns:
-    """The columns with g < -GENERATION.gain at the programme's prices, each once."""
+def _worth(pool: Pool, lam: Array, Q: Array) -> csc_array:
+    """The columns with g < -GENERATION.gain at the multipliers of the programme, each once."""
     Q = np.where(Q > 1e-12, Q, 0.0)
-    columns = sparse.csc_array(Q[:, Q.sum(axis=0) > 0.0])  # a descent from masses of 1e-320 may end nowhere
+    columns = csc_array(Q[:, Q.sum(axis=0) > 0.0])  # a descent from masses of 1e-320 may end nowhere
     columns = columns[:, np.unique(alike(columns, digits=7), return_index=True)[1]]
     columns = columns @ sparse.diags_array(1.0 / np.asarray(columns.sum(axis=0)).ravel())
-    return sparse.csc_array(columns[:, pool.costs(columns) - lam @ columns < -GENERATION.gain])
+    return csc_array(columns[:, pool.costs(columns) - lam @ columns < -GENERATION.gain])

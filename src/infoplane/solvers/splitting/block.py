@@ -75,13 +75,13 @@ class Block(Protocol):
 
 
 class BoundBlock:
-    """A block with its name, its matrix (None is the identity) and its place; what it returns is checked."""
+    """A block with its name, its matrix (None is the identity) and its domain; what it returns is checked."""
 
-    def __init__(self, name: str, block: Block, matrix: Any, place: Place) -> None:
-        self.name, self.block, self.matrix, self.place = name, block, matrix, place
+    def __init__(self, name: str, block: Block, matrix: Any, domain: Domain) -> None:
+        self.name, self.block, self.matrix, self.domain = name, block, matrix, domain
         self.own: Any = getattr(block, "argmin", None)
         self.slope: Any = getattr(block, "gradient", None)
-        if self.own is not None and place is not None:
+        if self.own is not None and domain is not None:
             raise InvalidOptionError(
                 f"{type(block).__name__} has its own argmin, which must keep to its set by itself: leave p_in and q_in out for it."
             )
@@ -118,7 +118,7 @@ class BoundBlock:
 
         # A point that is tried may lie outside of where F is finite; the one that is found may not.
         with np.errstate(all="ignore"):
-            found = self._checked("argmin", minimise(objective, u, self.place), u.shape)
+            found = self._checked("argmin", minimise(objective, u, self.domain), u.shape)
         self.gradient(found)
         return found
 
@@ -126,7 +126,7 @@ class BoundBlock:
         """How far u is from stationary: 0 in dF(u) - L's, measured as the module's docstring says."""
         if self.own is None:
             g = self.gradient(u) - self.back(s)
-            return float(np.abs(u - projected(u - g, self.place)).max(initial=0.0))
+            return float(np.abs(u - projected(u - g, self.domain)).max(initial=0.0))
         Lu = self.map(None, u)
         moved = c * (self.map(None, self.argmin(None, Lu, s, c, u)) - Lu)
         return max(float(np.abs(moved).max(initial=0.0)), *self._slopes(u, Lu, s, c))
@@ -178,7 +178,7 @@ class BoundBlock:
         return array
 
 
-Place = Literal["simplex"] | tuple[float, float] | None
+Domain = Literal["simplex"] | tuple[float, float] | None
 """Everywhere (None), the box of all u with low <= u <= high, or columns that are non-negative and sum to one."""
 
 Objective = Callable[[Array], tuple[float, Array]]
@@ -187,14 +187,14 @@ MEMORY = 10
 """Values above whose largest a step may not go: the M of Birgin, Martinez, Raydan."""
 
 
-def checked_place(name: str, place: Place) -> Place:
-    """The place itself, its numbers as floats; an error says what it may be."""
-    if place is None or (isinstance(place, str) and place == "simplex"):
-        return place
-    if not isinstance(place, tuple) or len(place) != 2:
-        raise InvalidOptionError(f"{name} must be 'simplex', a pair (low, high) or None, found {place!r}.")
-    low = number(f"{name}[0]", place[0], "a number", finite=False)
-    high = number(f"{name}[1]", place[1], f"a number above {low:g}", above=low, finite=False)
+def checked_domain(name: str, domain: Domain) -> Domain:
+    """The domain itself, its numbers as floats; an error says what it may be."""
+    if domain is None or (isinstance(domain, str) and domain == "simplex"):
+        return domain
+    if not isinstance(domain, tuple) or len(domain) != 2:
+        raise InvalidOptionError(f"{name} must be 'simplex', a pair (low, high) or None, found {domain!r}.")
+    low = number(f"{name}[0]", domain[0], "a number", finite=False)
+    high = number(f"{name}[1]", domain[1], f"a number above {low:g}", above=low, finite=False)
     return low, high
 
 
@@ -207,16 +207,16 @@ def on_simplex(u: Array) -> Array:
     return np.maximum(table - np.take_along_axis(excess, last[None], axis=0), 0.0).reshape(u.shape)
 
 
-def projected(u: Array, place: Place) -> Array:
-    """The nearest point of a place."""
-    if place is None:
+def projected(u: Array, domain: Domain) -> Array:
+    """The nearest point of a domain."""
+    if domain is None:
         return u
-    return on_simplex(u) if place == "simplex" else np.clip(u, *place)
+    return on_simplex(u) if domain == "simplex" else np.clip(u, *domain)
 
 
-def minimise(objective: Objective, start: Array, place: Place) -> Array:
+def minimise(objective: Objective, start: Array, domain: Domain) -> Array:
     """A local minimiser of an objective that returns (value, gradient), found from a start."""
-    if place == "simplex":
+    if domain == "simplex":
         return _spectral(objective, on_simplex(start))
     from scipy.optimize import minimize  # slow to import, so only for a block without its own argmin
 
@@ -229,8 +229,8 @@ def minimise(objective: Objective, start: Array, place: Place) -> Array:
         start.ravel(),
         jac=True,
         method="L-BFGS-B",
-        bounds=None if place is None else [place] * start.size,
-        options={"maxiter": 500, "ftol": 1e-16, "gtol": 1e-12},
+        bounds=None if domain is None else [domain] * start.size,
+        options={"maxiter": 500, "ftol": 1e-16, "gtol": 1e-12},  # to rounding
     )
     return np.asarray(found.x).reshape(start.shape)
 
@@ -249,6 +249,7 @@ def _spectral(objective: Objective, u: Array) -> Array:
         while True:
             new = u + t * direction
             value, gradient_new = objective(new)
+            # A ten-thousandth of the fall that the slope promises will do, as is usual; steps below 1e-12 change nothing.
             if value <= max(lately) + 1e-4 * t * slope or t < 1e-12:
                 break
             t *= 0.5
@@ -256,6 +257,7 @@ def _spectral(objective: Objective, u: Array) -> Array:
             break
         moved, turned = new - u, gradient_new - gradient
         curvature = float((moved * turned).sum())
+        # The method asks for any two bounds of xi; without curvature a step is long.
         xi = float(np.clip((moved * moved).sum() / curvature, 1e-10, 1e10)) if curvature > 0.0 else 1e3
         u, gradient, lately = new, gradient_new, [*lately[1 - MEMORY :], value]
     return u

@@ -20,6 +20,7 @@ import numpy as np
 from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array
 from ...problem import MarkovLagrangian
+from ..job import nothing_to_solve
 
 
 class Shares(NamedTuple):
@@ -30,18 +31,8 @@ class Shares(NamedTuple):
     d: tuple[float, float]
 
 
-class Premise(NamedTuple):
-    """A sign that a coefficient must have, after the words that say why: "... rho_z <= 0"."""
-
-    why: str
-    coefficient: str
-    relation: str
-
-    def broken(self, problem: MarkovLagrangian) -> str | None:
-        """What is wrong with a problem, or None."""
-        found = getattr(problem, self.coefficient)
-        holds = {"<=": operator.le, "<": operator.lt, ">=": operator.ge}[self.relation]
-        return None if holds(found, 0) else f"{self.why} {self.coefficient} {self.relation} 0, found {found:g}"
+RELATIONS = {"<=": operator.le, "<": operator.lt, ">=": operator.ge}
+"""Of a coefficient to 0, as premises name them."""
 
 
 class PenaltyFactors(NamedTuple):
@@ -52,7 +43,7 @@ class PenaltyFactors(NamedTuple):
     for 1. The penalty is reset below 0.85 of its target, and 0.85 * 1.25 > 1. (2/alpha is from the paper's Theorem 1, which is false; kept,
     because with it every start in docs/reference/convergence.md converges, and kappa = 1.25 at every alpha was not measured.)"""
     funnel_one_factor: float = 1.6
-    """kappa of pf-1. The descent theorem asks for kappa > 1; 1.6 leaves a row room to lose a quarter of its mass in one iteration,
+    """kappa of pf-1. The descent theorem asks for kappa > 1; with 1.6 a row may lose a quarter of its mass in one iteration, with
     0.85 * 1.6 a sixth. Measured, 1.25 is faster by half and ends in slightly worse optima."""
     funnel_factor: float = 2.5
     """kappa of pf-2, whose constraint rows carry the convex block: measured, the same for alpha = 1 and 1.618."""
@@ -63,22 +54,23 @@ class PenaltyFactors(NamedTuple):
 FACTORS = PenaltyFactors()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Formulation:
     """One way to split L; see the module's docstring for the letters."""
 
     name: str
     description: str
-    order: int
-    """1: Solver I, 2: Solver II."""
-    theorem: int | None
-    """The paper's general theorem (1, 2 or 3) for it, None for pf-1; docs/explanation/theory.md says which of its premises hold."""
-    encoder_first: bool
-    """Whether the encoder is p (else q)."""
-    columns: tuple[str, ...]
-    """What v holds: "z" for p(z), "zy" for p(z|y)."""
     share: Callable[[MarkovLagrangian, Array], Shares]
-    premises: tuple[Premise, ...]
+    premises: tuple[tuple[str, str, str], ...]
+    """Signs that coefficients must have, after the words that say why: "... rho_z <= 0"."""
+    order: int = 2
+    """1: Solver I, 2: Solver II."""
+    theorem: int | None = 2
+    """The paper's general theorem (1, 2 or 3) for it, None for pf-1; docs/explanation/theory.md says which of its premises hold."""
+    encoder_first: bool = True
+    """Whether the encoder is p (else q)."""
+    columns: tuple[str, ...] = ("z",)
+    """What v holds: "z" for p(z), "zy" for p(z|y)."""
     tune_on_encoder: bool = False
     """Whether the automatic penalty takes its masses from W M (else from v)."""
 
@@ -89,7 +81,11 @@ class Formulation:
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
-        return next(filter(None, (premise.broken(problem) for premise in self.premises)), None)
+        for why, coefficient, relation in self.premises:
+            found = getattr(problem, coefficient)
+            if not RELATIONS[relation](found, 0):
+                return f"{why} {coefficient} {relation} 0, found {found:g}"
+        return None
 
     def constraint(self, p_x: Array, p_x_given_y: Array) -> Array:
         """M[x, j], the columns that turn W into v."""
@@ -97,7 +93,7 @@ class Formulation:
         return np.ascontiguousarray(np.hstack([blocks[name] for name in self.columns]))
 
     def automatic_factor(self, alpha: float) -> float:
-        """kappa: 1.25 x 2/alpha for ib-1, 1.6 for pf-1, 1.25 x 2/(2 - alpha) for Solver II with B = I, a measured 2.5 for pf-2."""
+        """kappa: margin x 2/alpha for ib-1, margin x 2/(2 - alpha) for Solver II with B = I, numbers of their own for pf-1 and pf-2."""
         if self.theorem is None:
             return FACTORS.funnel_one_factor
         if self.theorem == 1:
@@ -115,21 +111,17 @@ IB_1 = Formulation(
     order=1,
     theorem=1,
     encoder_first=False,
-    columns=("z",),
     share=lambda L, _p_y: Shares(np.array([L.rho_z]), (0.0, L.rho_zx, L.rho_zy), (0.0, 0.0)),
-    premises=(Premise("F = rho_z H(Z) must be convex, that is", "rho_z", "<="),),
+    premises=(("F = rho_z H(Z) must be convex, that is", "rho_z", "<="),),
 )
 
 # Solver II.  p = W, q = (p(z), p(z|y));  F = rho_zx H(Z|X),  G = rho_z H(Z) + rho_zy H(Z|Y);  Ap = (W p_x, W K), Bq = q.
 IB_2 = Formulation(
     name="ib-2",
     description="Solver II for the bottleneck: p(z|x) against (p(z), p(z|y))",
-    order=2,
-    theorem=2,
-    encoder_first=True,
     columns=("z", "zy"),
     share=lambda L, p_y: Shares(np.concatenate([[L.rho_z], L.rho_zy * p_y]), (0.0, L.rho_zx, 0.0), (0.0, 0.0)),
-    premises=(Premise("F = rho_zx H(Z|X) must be strictly convex, that is", "rho_zx", "<"),),
+    premises=(("F = rho_zx H(Z|X) must be strictly convex, that is", "rho_zx", "<"),),
 )
 
 # Solver II (the paper names it after I; its conditions are Theorem 5's).  p = W, q = p(z);
@@ -138,14 +130,10 @@ IB_2 = Formulation(
 IB_1V = Formulation(
     name="ib-1v",
     description="Variational bottleneck: p(z|x) against p(z), decoder q(y|z)",
-    order=2,
-    theorem=2,
-    encoder_first=True,
-    columns=("z",),
     share=lambda L, _p_y: Shares(np.array([L.rho_z + L.rho_zy]), (0.0, L.rho_zx, 0.0), (L.rho_zy, 0.0)),
     premises=(
-        Premise("F holds rho_zx H(Z|X), which must be strictly convex, that is", "rho_zx", "<"),
-        Premise("a variational decoder q(y|z) bounds rho_zy H(Y|Z) from above only if", "rho_zy", ">="),
+        ("F holds rho_zx H(Z|X), which must be strictly convex, that is", "rho_zx", "<"),
+        ("a variational decoder q(y|z) bounds rho_zy H(Y|Z) from above only if", "rho_zy", ">="),
     ),
 )
 
@@ -153,12 +141,11 @@ IB_1V = Formulation(
 PF_2 = Formulation(
     name="pf-2",
     description="Solver II for the funnel: p(z|y) against p(z|x)",
-    order=2,
     theorem=3,
     encoder_first=False,
     columns=("zy",),
     share=lambda L, p_y: Shares(L.rho_zy * p_y, (L.rho_z, L.rho_zx, 0.0), (0.0, 0.0)),
-    premises=(Premise("F = rho_zy H(Z|Y) must be strictly convex, that is", "rho_zy", "<"),),
+    premises=(("F = rho_zy H(Z|Y) must be strictly convex, that is", "rho_zy", "<"),),
     tune_on_encoder=True,
 )
 
@@ -178,14 +165,10 @@ PF_1 = replace(
 PF_2V = Formulation(
     name="pf-2v",
     description="Variational funnel: p(z|x) against p(z), decoder q(x|z)",
-    order=2,
-    theorem=2,
-    encoder_first=True,
-    columns=("z",),
     share=lambda L, _p_y: Shares(np.array([L.rho_z + L.rho_zx]), (0.0, 0.0, L.rho_zy), (0.0, L.rho_zx)),
     premises=(
-        Premise("F holds rho_zy H(Z|Y), which must be strictly convex, that is", "rho_zy", "<"),
-        Premise("a variational decoder q(x|z) bounds rho_zx H(X|Z) from above only if", "rho_zx", ">="),
+        ("F holds rho_zy H(Z|Y), which must be strictly convex, that is", "rho_zy", "<"),
+        ("a variational decoder q(x|z) bounds rho_zx H(X|Z) from above only if", "rho_zx", ">="),
     ),
 )
 
@@ -204,11 +187,8 @@ def choose(problem: MarkovLagrangian, name: str = "auto") -> Formulation:
     With a convex H(Z|Y) term (the funnel) it is pf-2; else with a convex or absent H(Z) term (the bottleneck, the deterministic
     one) ib-1; else with a convex H(Z|X) term ib-2.
     """
-    if problem.rho_z >= 0 and problem.rho_zx >= 0 and problem.rho_zy >= 0:
-        raise UnsupportedProblemError(
-            f"with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z "
-            "attains it, so there is nothing to solve. Give at least one coefficient a negative sign."
-        )
+    if min(problem.rho) >= 0.0:
+        raise UnsupportedProblemError(nothing_to_solve(problem))
     check_name(name)
     if name == "auto":
         if problem.rho_zy < 0 <= problem.rho_zx:

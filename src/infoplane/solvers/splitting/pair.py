@@ -25,7 +25,7 @@ from ...kernels.splitting.advance import solver_one, solver_two
 from ...runtime.budget import Budget, one_blas_thread, stopped_by_control_c
 from ...solution import Exponent, Rate, Residuals, Status, fit_exponent, fit_rate, judge
 from ..job import RunOptions
-from .block import Block, BoundBlock, Place, checked_place
+from .block import Block, BoundBlock, Domain, checked_domain
 from .thresholds import over_relaxed
 
 STILL = 10
@@ -56,7 +56,7 @@ class PairSolution(Result):
     q: Array
     """The second block."""
     nu: Array
-    """The multiplier of Ap = Bq."""
+    """The dual variable of Ap = Bq."""
     objective: float
     """F(p) + G(q)."""
     status: Status
@@ -103,8 +103,8 @@ def douglas_rachford(
     relaxation: float = 1.0,
     p0: Array,
     q0: Array,
-    p_in: Place = None,
-    q_in: Place = None,
+    p_in: Domain = None,
+    q_in: Domain = None,
     curvature: tuple[float, float] | None = None,
     max_iter: int = 10_000,
     max_seconds: float | None = None,
@@ -163,8 +163,8 @@ def douglas_rachford(
         raise InvalidOptionError(f"penalty must be positive, found {penalty!r}.")
     relaxation = _relaxation(relaxation, c, curvature, order, A if order == "I" else B)
     p, q = _start("p0", p0), _start("q0", q0)
-    first = BoundBlock("F", F, _matrix("A", A, p), checked_place("p_in", p_in))
-    second = BoundBlock("G", G, _matrix("B", B, q), checked_place("q_in", q_in))
+    first = BoundBlock("F", F, _matrix("A", A, p), checked_domain("p_in", p_in))
+    second = BoundBlock("G", G, _matrix("B", B, q), checked_domain("q_in", q_in))
     shapes = first.map(None, p).shape, second.map(None, q).shape
     if shapes[0] != shapes[1]:
         raise InvalidOptionError(f"Ap0 has shape {shapes[0]} and Bq0 {shapes[1]}; they must agree.")
@@ -214,7 +214,7 @@ class _PairRun:
             else [gap, F.back(self.nu - before[2] - c * moved), G.back(c * gap)]
         )
         self.gradients.append(float(np.sqrt(sum(float((slope * slope).sum()) for slope in slopes))))
-        now = self.p, self.q, self.nu
+        now = self.p, self.q, self.nu  # at rest if they move by rounding only
         rests = all(np.allclose(new, old, rtol=1e-15, atol=1e-16) for new, old in zip(now, before, strict=True))
         self.still = self.still + 1 if rests else 0
 

@@ -12,17 +12,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ...checks import PYTHON_ONLY, check_flag, check_one_of, number, whole_number
+from ...checks import PYTHON_ONLY, check_flag, check_one_of, number, positive_number, whole_number
 from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array, IntArray
 from ...joint.joint import Joint, Support, check_joint
-from ...kernels.common import AUGMENTED, RUNNING
+from ...kernels.common import AUGMENTED
 from ...kernels.splitting.advance import advance
 from ...kernels.splitting.tables import Split, State
 from ...problem import MarkovLagrangian, check_problem
 from ...runtime.budget import Budget
 from ..base import Solver, advanced, make_starts, seed_sequence
-from ..job import Iteration, Job, RunOptions
+from ..job import Iteration, Job, RunOptions, begun
 from .formulations import FORMULATIONS, Formulation, check_name, choose
 from .thresholds import formulation_threshold
 
@@ -110,16 +110,11 @@ class DouglasRachford(Solver):
         if self.inner is not None:
             checked["inner"] = whole_number("inner", self.inner)
         checked["proximal"] = number("proximal", self.proximal, "0 or a positive number", least=0.0)
-        checked["first_step"] = number("first_step", self.first_step, "a positive number", above=0.0)
+        checked["first_step"] = positive_number("first_step", self.first_step)
         for option, value in checked.items():
             object.__setattr__(self, option, value)
         check_flag("acceleration", self.acceleration)
         check_one_of("order", self.order, ("I", "II", None))
-        # What the class is, if the problem chooses the formulation, or if the class is derived from this one.
-        if type(self) is DouglasRachford and self.formulation != "auto":
-            earlier = "The earlier ADMM-IB (Huang, El Gamal 2021): ib-1 at relaxation 1 with a Bregman term"
-            said = earlier if self.proximal > 0 else FORMULATIONS[self.formulation].description
-            object.__setattr__(self, "_description", said)
 
     @property
     def name(self) -> str:
@@ -129,9 +124,19 @@ class DouglasRachford(Solver):
         return "drs" if self.formulation == "auto" else self.formulation
 
     @property
+    def description(self) -> str:
+        """That of the formulation; of the class, if the problem chooses it, or if the class is derived from this one."""
+        if type(self) is not DouglasRachford or self.formulation == "auto":
+            return super().description
+        if self.proximal > 0:
+            return "The earlier ADMM-IB (Huang, El Gamal 2021): ib-1 at relaxation 1 with a Bregman term"
+        return FORMULATIONS[self.formulation].description
+
+    @property
     def advice(self) -> str:
         """What to change if a run does not converge: the options that follow the paper's method instead of the defaults."""
-        changes = [*["step='majorise'"] * (self.step != "majorise"), *["penalty='auto'"] * (self.penalty != "auto")]
+        usual = {"step": "majorise", "penalty": "auto"}
+        changes = [f"{option}={value!r}" for option, value in usual.items() if getattr(self, option) != value]
         return f"raise max_iter, or use {' and '.join(changes)}" if changes else ""
 
     def _formulation(self, problem: MarkovLagrangian) -> Formulation:
@@ -178,10 +183,8 @@ class SplittingIteration(Iteration):
         M = formulation.constraint(support.p_x, support.K)
         auto, exact = options.penalty == "auto", options.step == "exact"
         has_dual = max(-share.a[0], 0.0) + max(-share.a[2], 0.0) - share.a[1] > 0.0
-        self.formulation = formulation
         self.advice = options.advice
         self.found_by = formulation.name if options.formulation == "auto" else options.name
-        P = support.P.copy()  # a read-only array is another type to numba, and would need other machine code
         # Letters of 5e-324: a run that leaves the range of numbers is said to have failed.
         with np.errstate(over="ignore"):
             features = np.ascontiguousarray(M.T / support.p_x)
@@ -190,7 +193,7 @@ class SplittingIteration(Iteration):
         self.split = Split(
             p_x=support.p_x,
             p_y=support.p_y,
-            P=P,
+            P=support.P.copy(),  # a read-only array is another type to numba, and would need other machine code
             T=support.T,
             M=M,
             features=features,
@@ -217,7 +220,23 @@ class SplittingIteration(Iteration):
             accelerate=options.acceleration and auto and options.step == "majorise",
             stop=job.budget.flag,
         )
-        self.state = _begun(starts, starts @ M, 0.0 if options.penalty == "auto" else options.penalty)
+        v, (runs, clusters) = starts @ M, starts.shape[:2]
+        self.state = State(
+            W=starts.copy(),
+            v=v,
+            nu=np.zeros_like(v),
+            c=np.full_like(v, 0.0 if options.penalty == "auto" else options.penalty),
+            boost=np.ones_like(v),
+            m=np.full_like(v, np.nan),
+            W_1=np.zeros_like(starts),
+            W_0=np.zeros_like(starts),
+            nu_1=np.zeros_like(v),
+            looks=np.zeros(runs, dtype=np.int64),
+            alive=np.full(runs, clusters, dtype=np.int64),
+            still=np.zeros(runs, dtype=np.int64),
+            **begun(runs),
+        )
+        self.state.residuals[:] = np.inf
 
     def advance(self, steps: IntArray, trace: Array) -> None:
         """One iteration of the recursion per step."""
@@ -228,31 +247,9 @@ class SplittingIteration(Iteration):
         return [W[: int(alive)].copy() for W, alive in zip(self.state.W, self.state.alive, strict=True)]
 
 
-def _begun(W: Array, v: Array, c: float) -> State:
-    """Runs before their first iteration, with v = W M."""
-    runs, clusters = W.shape[:2]
-    return State(
-        W=W.copy(),
-        v=v,
-        nu=np.zeros_like(v),
-        c=np.full_like(v, c),
-        boost=np.ones_like(v),
-        m=np.full_like(v, np.nan),
-        W_1=np.zeros_like(W),
-        W_0=np.zeros_like(W),
-        nu_1=np.zeros_like(v),
-        looks=np.zeros(runs, dtype=np.int64),
-        alive=np.full(runs, clusters, dtype=np.int64),
-        outcome=np.full(runs, RUNNING, dtype=np.int64),
-        still=np.zeros(runs, dtype=np.int64),
-        iterations=np.zeros(runs, dtype=np.int64),
-        residuals=np.full((runs, 3), np.inf),
-    )
-
-
 @dataclass(frozen=True)
 class ThreeBlockADMM(DouglasRachford):
-    """The three-block ADMM for the bottleneck (Bayat, Wei 2019): ib-2 at relaxation 1, without leaps.
+    """The three-block ADMM for the bottleneck (Bayat, Wei 2019): ib-2 at relaxation 1, without acceleration.
 
     It separates the Lagrangian into its three entropies, each with a variable of its own: W for H(Z|X), p(z) for H(Z), p(z|y) for H(Z|Y),
     tied by p(z) = W p_x and p(z|y) = W K. One sweep minimises the augmented Lagrangian over W, then over p(z), then over p(z|y), and then

@@ -154,15 +154,12 @@ def _covered(alpha: float, ok: bool, what: str) -> None:
         raise InvalidOptionError(f"{what}; found alpha = {alpha!r}.")
 
 
-PROVEN: dict[str, tuple[str, Callable[..., float]]] = {
-    "2": ("Theorem 2", theorem_2),
-    "3": ("Theorem 3", theorem_3),
-    "descent": ("the descent theorem", descent_threshold),
-    "over-relaxed": ("Theorem 4.1 of Themelis and Patrinos (2020)", over_relaxed_threshold),
-    "jia": ("Jia, Gao, Cai, Han (2021)", jia),
-}
-
-PRINTED: dict[str, tuple[str, Callable[..., float], str]] = {
+THEOREMS: dict[str, tuple[str, Callable[..., float], str]] = {
+    "2": ("Theorem 2", theorem_2, ""),
+    "3": ("Theorem 3", theorem_3, ""),
+    "descent": ("the descent theorem", descent_threshold, ""),
+    "over-relaxed": ("Theorem 4.1 of Themelis and Patrinos (2020)", over_relaxed_threshold, ""),
+    "jia": ("Jia, Gao, Cai, Han (2021)", jia, ""),
     "printed-1": (
         "Theorem 1 as printed",
         printed_1,
@@ -175,6 +172,7 @@ PRINTED: dict[str, tuple[str, Callable[..., float], str]] = {
         "its mu_BB stands where 1/mu_BB belongs, and the bound |q - q'| <= M_q |Bq - Bq'| does not follow; see '3'",
     ),
 }
+"""Each by its name: what it is called, the threshold, and why it is false where it is."""
 
 REFUTED_1 = (
     "Theorem 1 of the paper is false: with F = (p1^2 + 0.01 p2^2)/2 and G = 0.6 (1 + cos q1) + q2^2/2 Solver I at alpha = 2 and "
@@ -187,17 +185,15 @@ def of_constants(name: str, alpha: float, constants: dict[str, float]) -> Thresh
     """The threshold of a theorem by its name; one that is refuted raises, one asked for as printed warns."""
     if name == "1":
         raise InvalidOptionError(REFUTED_1)
-    if name not in PROVEN and name not in PRINTED:
-        raise InvalidOptionError(f"there is no theorem {name!r}; the names are {', '.join([*PROVEN, *PRINTED])}.")
-    theorem, smallest = PROVEN[name] if name in PROVEN else PRINTED[name][:2]
+    if name not in THEOREMS:
+        raise InvalidOptionError(f"there is no theorem {name!r}; the names are {', '.join(THEOREMS)}.")
+    theorem, smallest, wrong = THEOREMS[name]
     try:
         found = Threshold(smallest(alpha, **constants), theorem, dict(constants))
     except TypeError as error:
         raise InvalidOptionError(f"{theorem} takes other constants: {error}.") from None
-    if name in PRINTED:
-        warnings.warn(
-            f"{theorem} is not true: {PRINTED[name][2]} (docs/explanation/theory.md).", PenaltyWarning, stacklevel=3
-        )
+    if wrong:
+        warnings.warn(f"{theorem} is not true: {wrong} (docs/explanation/theory.md).", PenaltyWarning, stacklevel=3)
     return found
 
 
