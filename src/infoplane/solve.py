@@ -1,21 +1,36 @@
-"""`solve`: the best of several starts, with the status of every one."""
+"""`solve`: the best of several starts, with the status of every one; and by ``certify=``, who answers and who proves.
+
+=======================================  ==================  =================================================
+solver asked for                         answers             proves
+=======================================  ==================  =================================================
+none                                     the `certifier`     the same
+one that proves (`Envelope`, `Columns`)  that one            the same, asked once, within limits of its own
+any other                                that one            the problem's `certifier`, from that one's answer
+=======================================  ==================  =================================================
+
+A proof is of all encoders: where |Z| is capped, the default solver answers in the first two rows, and the proof says how far below it the
+unrestricted optimum may lie. So it is where the bound is of the problem below (`posterior_form_below`), since an encoder that meets it is
+no answer to this one.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from .certificate.certify import no_certificate
 from .checks import check_callable
-from .errors import PenaltyWarning
+from .errors import PenaltyWarning, UnsupportedProblemError
 from .information import Array
 from .joint.joint import Support
 from .joint.task_joint import TaskJoint
-from .problem import as_joint, check_problem
+from .problem import as_joint, check_problem, family_of, has_posterior_form, posterior_form_below
 from .runtime.budget import Budget, Watch, attended, cores, one_blas_thread, usual_floats
 from .sampling.denoising import sampled
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
@@ -32,7 +47,7 @@ from .solvers.base import (
 )
 from .solvers.job import Job, ProofOptions, RunOptions, Seed, takes
 from .solvers.portfolio import LEAST, PATIENCE, SHARE
-from .solvers.registry import runner_and_prover
+from .solvers.registry import SOLVERS, resolve
 from .solvers.shared.prover import Prover
 
 if TYPE_CHECKING:
@@ -115,6 +130,37 @@ def solve(
         if proof is None or chosen is proof:
             return _best(chosen, job, began, cluster_cap(chosen, most, W))
         return _proven(chosen, proof, job, began, default_first=solver is None, seconds=max_seconds)
+
+
+def runner_and_prover(
+    solver: Solver | str | None,
+    problems: Sequence[MarkovLagrangian],
+    asked: ProofOptions,
+    *,
+    along_a_path: bool = False,
+    capped: bool = False,
+) -> tuple[Solver, Prover | None]:
+    """The solver that answers and the one that proves, by the table above: the same object if one does both; None if nothing is proven."""
+    if asked.certify is False:
+        return resolve(solver, *problems, along_a_path=along_a_path, capped=capped), None
+    named = None if solver is None else resolve(solver, *problems)
+    prover = named if isinstance(named, Prover) else certifier(problems[0])
+    keeps_its_gap = prover is named and asked.certify is True
+    proof = replace(prover, **asked.limits) if keeps_its_gap else replace(prover, **asked.limits, tol=asked.gap)
+    resolve(proof, *problems)
+    if named is not None and named is not prover:
+        return named, proof
+    if capped or not all(has_posterior_form(problem) or not problem.single_target for problem in problems):
+        return resolve(None, *problems, along_a_path=along_a_path, capped=True), proof
+    return proof, proof
+
+
+def certifier(problem: MarkovLagrangian) -> Prover:
+    """The solver that proves what it finds: `Envelope` for the bottleneck, `Columns` for the funnel."""
+    name = family_of(posterior_form_below(problem)).certifier
+    if name is None:
+        raise UnsupportedProblemError(no_certificate(problem))
+    return cast(Prover, SOLVERS[name])
 
 
 def _starts_for(solver: Solver, support: Support, problem: MarkovLagrangian, options: RunOptions, most: int) -> Array:

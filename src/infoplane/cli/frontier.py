@@ -22,8 +22,9 @@ from ..information import Array, bits
 from ..joint.task_joint import TaskJoint
 from ..problem import NOTATIONS, MarkovLagrangian, Notation, ProblemFamily, bottleneck, is_bottleneck
 from ..solution import Solution, Status
+from ..solve import runner_and_prover
 from ..solvers.job import Seed
-from ..solvers.registry import SOLVERS, resolve, runner_and_prover
+from ..solvers.registry import SOLVERS, resolve
 from ..sweep.compare import bounded, candidates, compared, run_each
 from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.grid import default_grid, natural_range

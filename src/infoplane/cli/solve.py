@@ -15,10 +15,10 @@ from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..problem import MarkovLagrangian, bottleneck, family_of, funnel
 from ..solution import Solution, Status
+from ..solve import runner_and_prover
 from ..solve import solve as run
 from ..solvers.base import Solver
 from ..solvers.job import ProofOptions, Seed
-from ..solvers.registry import runner_and_prover
 from ..sweep.progress import working
 from ..task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from . import caps, options, output

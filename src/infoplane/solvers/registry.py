@@ -1,28 +1,10 @@
-"""The solvers by name, what `solver="ib-1"` and the command line's ``--solver`` mean; and by ``certify=``, who answers and who proves.
-
-=======================================  ==================  =================================================
-solver asked for                         answers             proves
-=======================================  ==================  =================================================
-none                                     the `certifier`     the same
-one that proves (`Envelope`, `Columns`)  that one            the same, asked once, within limits of its own
-any other                                that one            the problem's `certifier`, from that one's answer
-=======================================  ==================  =================================================
-
-A proof is of all encoders: where |Z| is capped, the default solver answers in the first two rows, and the proof says how far below it the
-unrestricted optimum may lie. So it is where the bound is of the problem below (`posterior_form_below`), since an encoder that meets it is
-no answer to this one.
-"""
+"""The solvers by name: what `solver="ib-1"` and the command line's ``--solver`` mean, and what is the default."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import cast
-
-from ..certificate.certify import no_certificate
 from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..formatting import did_you_mean
-from ..problem import MarkovLagrangian, family_of, has_posterior_form, posterior_form_below
+from ..problem import MarkovLagrangian, family_of
 from .annealing import Annealing
 from .base import Solver
 from .columns import Columns
@@ -30,13 +12,11 @@ from .constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .difference_of_convex import DifferenceOfConvex
 from .envelope import Envelope
 from .fixed_point import Accelerated, BlahutArimoto
-from .job import ProofOptions
 from .merging import Merging, Submodular
 from .multi_one import Multi1
 from .pooling import Pooling
 from .portfolio import Portfolio
 from .root_tracking import RootTracking
-from .shared.prover import Prover
 from .splitting.solver import DouglasRachford, ThreeBlockADMM
 from .task_map import TaskMap
 from .task_portfolio import TaskPortfolio
@@ -159,34 +139,3 @@ def resolve(
         if reason := chosen.refusal(problem):
             raise UnsupportedProblemError(reason)
     return chosen
-
-
-def runner_and_prover(
-    solver: Solver | str | None,
-    problems: Sequence[MarkovLagrangian],
-    asked: ProofOptions,
-    *,
-    along_a_path: bool = False,
-    capped: bool = False,
-) -> tuple[Solver, Prover | None]:
-    """The solver that answers and the one that proves, by the table above: the same object if one does both; None if nothing is proven."""
-    if asked.certify is False:
-        return resolve(solver, *problems, along_a_path=along_a_path, capped=capped), None
-    named = None if solver is None else resolve(solver, *problems)
-    prover = named if isinstance(named, Prover) else certifier(problems[0])
-    keeps_its_gap = prover is named and asked.certify is True
-    proof = replace(prover, **asked.limits) if keeps_its_gap else replace(prover, **asked.limits, tol=asked.gap)
-    resolve(proof, *problems)
-    if named is not None and named is not prover:
-        return named, proof
-    if capped or not all(has_posterior_form(problem) or not problem.single_target for problem in problems):
-        return resolve(None, *problems, along_a_path=along_a_path, capped=True), proof
-    return proof, proof
-
-
-def certifier(problem: MarkovLagrangian) -> Prover:
-    """The solver that proves what it finds: `Envelope` for the bottleneck, `Columns` for the funnel."""
-    name = family_of(posterior_form_below(problem)).certifier
-    if name is None:
-        raise UnsupportedProblemError(no_certificate(problem))
-    return cast(Prover, SOLVERS[name])

@@ -18,9 +18,10 @@ from ..information import Array, bits
 from ..joint.joint import Joint, check_joint
 from ..problem import MarkovLagrangian, ProblemFamily, check_family
 from ..solution import TIE
+from ..solve import runner_and_prover
 from ..solvers.base import Solver
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes
-from ..solvers.registry import SOLVERS, resolve, runner_and_prover
+from ..solvers.registry import SOLVERS, resolve
 from ..storage.store import best_bounded
 from .grid import natural_range
 from .progress import ProgressCallback

@@ -36,9 +36,10 @@ from ..problem import (
 )
 from ..runtime.budget import one_blas_thread
 from ..sampling.denoising import sampled
+from ..solve import runner_and_prover
 from ..solvers.base import KINDS, Solver, default_init, make_starts, most_clusters, seed_sequence
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes
-from ..solvers.registry import SOLVERS, runner_and_prover
+from ..solvers.registry import SOLVERS
 from ..storage.files import path_of, problem_of
 from ..storage.store import Store, read_manifest
 from ..task_problem import TASK_GRID, TASKS, family_on
