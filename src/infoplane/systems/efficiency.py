@@ -212,12 +212,6 @@ class Placements:
     def __init__(self, curve: KnownCurve, placed: list[Placement]) -> None:
         self.curve, self.placed = curve, placed
 
-    def __len__(self) -> int:
-        return len(self.placed)
-
-    def __getitem__(self, number: int) -> Placement:
-        return self.placed[number]
-
     @property
     def frontier(self) -> Frontier:
         """The optima that were solved."""

@@ -155,20 +155,20 @@ def _columns(encoder: Any, joint: Joint) -> tuple[Array, Any]:
     else:
         system = read_system(encoder, joint, match=False)
         W, labels, p_z = system.encoder, system.x_labels or joint.x_labels, None
-    place = {label: x for x, label in enumerate(labels)}
-    at = np.array([place.get(label, -1) for label in joint.x_labels])
-    known = at >= 0
+    numbers = {label: x for x, label in enumerate(labels)}
+    columns = np.array([numbers.get(label, -1) for label in joint.x_labels])
+    known = columns >= 0
     if not known.any():
         raise InvalidOptionError(
             f"no x of these records is one that the encoder knows: they have {label_text(joint.x_labels[0], 40)}, it has "
             f"{label_text(labels[0], 40)}."
         )
-    columns = W[:, at]
+    matched = W[:, columns]
     if p_z is None:
         weights = joint.p_x * known
-        p_z = columns @ (weights / weights.sum()) if weights.sum() > 0 else W.mean(axis=1)
-    columns[:, ~known] = p_z[:, None]
-    return columns, known
+        p_z = matched @ (weights / weights.sum()) if weights.sum() > 0 else W.mean(axis=1)
+    matched[:, ~known] = p_z[:, None]
+    return matched, known
 
 
 @dataclass(frozen=True, eq=False)
