@@ -39,7 +39,7 @@ def test_a_joint_with_bins_and_missing_values_goes_there_and_back(tmp_path):
     frame.loc[:20, "age"], frame.loc[30:40, "job"] = np.nan, None
     joint = ip.Joint.from_frame(frame, ["age", "job"], "ill", bins={"age": 4}, missing="category")
     found = ip.partition(joint, clusters=3)
-    write_mechanism(Mechanism.of_joint(joint, found.encoder, "release", note="test"), tmp_path / "m.json")
+    write_mechanism(Mechanism.of_joint(joint, found.encoder, note="test"), tmp_path / "m.json")
     mechanism = read_mechanism(tmp_path / "m.json")
     edges = joint.bins["age"]
     bins = [str(one) for one in IntervalLetters(edges, True).labels]
@@ -58,7 +58,7 @@ def test_a_bin_in_which_no_record_fell_goes_there_and_back(tmp_path):
     frame = pd.DataFrame({"age": [1, 2, 25, 26, 31, 40] * 3, "ill": [0, 0, 1, 0, 1, 1] * 3})
     joint = ip.Joint.from_frame(frame, "age", "ill", bins={"age": [10, 20, 30]})
     found = ip.partition(joint, clusters=2)
-    write_mechanism(Mechanism.of_joint(joint, found.encoder, "release"), tmp_path / "m.json")
+    write_mechanism(Mechanism.of_joint(joint, found.encoder), tmp_path / "m.json")
     mechanism, rows = read_mechanism(tmp_path / "m.json"), pd.DataFrame({"age": [15] * 9000 + [1]})
     assert mechanism.unknown(rows) == {"z": 9000}
     drawn = mechanism.apply(rows, rng=0).z
@@ -71,7 +71,7 @@ def test_a_value_may_be_called_missing():
     """It is one among the values, whether some are missing or not."""
     frame = pd.DataFrame({"x": ["missing", "a", "b", "a"] * 9, "y": [0, 1, 1, 1] * 9})
     joint = ip.Joint.from_frame(frame, "x", "y")
-    mechanism = Mechanism.of_joint(joint, np.eye(3), "release")
+    mechanism = Mechanism.of_joint(joint, np.eye(3))
     assert mechanism.apply(frame.head(3), unseen="error").z.tolist() == ["z2", "z0", "z1"]
     encoder = ip.BottleneckEncoder().fit(pd.DataFrame({"x": [*frame.x, None, None]}), [*frame.y, 0, 1])
     assert sorted(encoder.mapping_.category) == ["a", "b", "missing", "missing (empty)"]
@@ -81,7 +81,7 @@ def test_bins_of_dates_are_refused():
     frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40), "ill": [0, 1] * 20})
     joint = ip.Joint.from_frame(frame, "day", "ill", bins={"day": "weekday"})
     with pytest.raises(ip.InvalidOptionError, match="column 'day' has bins of dates"):
-        Mechanism.of_joint(joint, np.ones((1, 7)), "release")
+        Mechanism.of_joint(joint, np.ones((1, 7)))
 
 
 def test_a_random_mechanism_draws_in_proportion():

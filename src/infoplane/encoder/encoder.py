@@ -409,12 +409,12 @@ class EncoderView:
         """
         import pandas as pd
 
-        from .letters import column_of, letters_of_rows
+        from .letters import column_of, in_memory, letters_of_rows
 
         check_one_of("unseen", unseen, UNSEEN_RULES)
         letters = letters_of_rows(self.joint, frame, refuse_unseen=unseen == "error")
         if isinstance(ids, str):
-            ids = column_of(frame, ids).tolist()
+            ids = column_of(in_memory(frame), ids).tolist()
         z = self._drawn(letters, rng, ids, key, suppress=unseen == "suppress")
         index = frame.index if isinstance(frame, pd.DataFrame) else None
         made = pd.Series(z, index=index, name="z")

@@ -179,7 +179,7 @@ def letters_of_rows(joint: Joint, frame: Any, *, refuse_unseen: bool = False) ->
     """The letter of every row of a frame in memory that has the joint's columns of x; -1 for what was never met, or an error."""
     rows, known = in_memory(frame), by_column(joint.x_labels, joint.x_names)
     letters, own = RowLetters.of(*zip(*map(CategoryLetters.of_labels, known.values()), strict=True))
-    codes = letters.of_columns([_column(rows, name, joint.bins.get(name)) for name in known])
+    codes = letters.of_columns([column_of(rows, name, joint.bins.get(name)) for name in known])
     found = letters.together(codes)
     if refuse_unseen:
         _refuse_unseen(found, unmet_in(joint.x_names, codes))
@@ -225,12 +225,7 @@ def in_memory(frame: Any) -> nw.DataFrame[Any]:
     return rows
 
 
-def column_of(frame: Any, name: str) -> Any:
-    """A column of a frame in memory, as pandas has it."""
-    return _column(in_memory(frame), name, None)
-
-
-def _column(rows: nw.DataFrame[Any], name: str, rule: Any) -> Any:
+def column_of(rows: nw.DataFrame[Any], name: str, rule: Any = None) -> Any:
     """The values of a column, or the labels of their bins, as pandas has them."""
     if name not in rows.columns:
         raise InvalidJointError(f"rows must have the column {name!r}; expected {alternatives(name, rows.columns)}.")

@@ -110,10 +110,12 @@ def evaluate(encoder: Any, data: Any, *, confidence: float = CONFIDENCE) -> Held
     True
     """
     confidence = checked_confidence(confidence)
-    joint = data if isinstance(data, Joint) else _rows(encoder, data)
+    made = getattr(encoder, "joint", None)
+    made = made if isinstance(made, Joint) else None
+    joint = data if isinstance(data, Joint) else _rows(made, data)
     counts = counts_of(joint, "an interval")
-    _refuse_own_records(encoder, joint)
-    W, known = _columns(encoder, joint)
+    _refuse_own_records(made, joint)
+    W, known = _columns(encoder, made, joint)
     n_x = np.asarray(counts.sum(axis=1)).ravel()
     return HeldOutEvaluation(
         ixz=interval_of([complexity(W, n_x)], confidence),
@@ -125,19 +127,17 @@ def evaluate(encoder: Any, data: Any, *, confidence: float = CONFIDENCE) -> Held
     )
 
 
-def _rows(encoder: Any, data: Any) -> Joint:
+def _rows(made: Joint | None, data: Any) -> Joint:
     """Rows of a frame as the table of the columns that a solution was made of."""
-    made = getattr(encoder, "joint", None)
-    if not isinstance(made, Joint):
+    if made is None:
         raise InvalidOptionError(
             "rows can be evaluated for a Solution only, which knows its columns; give a Joint of them (Joint.from_frame, from_samples)."
         )
     return Joint.from_frame(data, list(made.x_names), list(made.y_names), bins=made.bins)
 
 
-def _refuse_own_records(encoder: Any, joint: Joint) -> None:
-    made = getattr(encoder, "joint", None)
-    if not isinstance(made, Joint) or made.counts is None:
+def _refuse_own_records(made: Joint | None, joint: Joint) -> None:
+    if made is None or made.counts is None:
         return
     alike = (made.x_labels, made.y_labels) == (joint.x_labels, joint.y_labels)
     if alike and abs(made.counts - joint.counts).sum() == 0:
@@ -147,10 +147,9 @@ def _refuse_own_records(encoder: Any, joint: Joint) -> None:
         )
 
 
-def _columns(encoder: Any, joint: Joint) -> tuple[Array, Any]:
+def _columns(encoder: Any, made: Joint | None, joint: Joint) -> tuple[Array, Any]:
     """The encoder with a column for each x of the joint, and which of these it knows; the others have p(z)."""
-    made = getattr(encoder, "joint", None)
-    if isinstance(made, Joint):
+    if made is not None:
         W, labels, p_z = np.asarray(encoder.encoder, dtype=float), made.x_labels, np.asarray(encoder.encoder) @ made.p_x
     else:
         system = read_system(encoder, joint, match=False)

@@ -67,14 +67,10 @@ class MechanismFeature:
     def codes(self, frame: pd.DataFrame) -> IntArray:
         """The column of ``encoder`` for every row; -1 is the last, of what was never met."""
         last = self.encoder.shape[1] - 1
-        rows = np.append(self.rows, last)[self.letters.codes(self._columns(frame))]
+        rows = np.append(self.rows, last)[self.letters.codes(self.read(frame))]
         return np.where(rows == last, UNSEEN, rows)
 
-    def unmet_in(self, frame: pd.DataFrame) -> str:
-        """Which columns hold values that were never met, in words; all of them, if it is a combination that was not."""
-        return unmet_in(self.columns, self.letters.of_columns(self._columns(frame)))
-
-    def _columns(self, frame: pd.DataFrame) -> list[pd.Series[Any]]:
+    def read(self, frame: pd.DataFrame) -> list[pd.Series[Any]]:
         """The columns of rows, as their letters know them."""
         columns = []
         for name, part in self.parts.items():
@@ -129,12 +125,10 @@ class Mechanism:
         return cls("encoder", (target,), classes, tuple(features), f"groups that keep what predicts {target}")
 
     @classmethod
-    def of_joint(
-        cls, joint: Joint, encoder: Array, kind: str, *, name: str = "z", clusters: Sequence[str] = (), note: str = ""
-    ) -> Mechanism:
-        """The mechanism of an encoder p(z|x) of a joint made from columns (`Joint.from_frame`), its bins included.
+    def of_joint(cls, joint: Joint, encoder: Array, note: str = "") -> Mechanism:
+        """The release of a joint made from columns (`Joint.from_frame`), its bins included, through p(z|x).
 
-        A row becomes a cluster of the one feature ``name``; a row with values, or a combination of them, that the joint does not have is
+        A row becomes a cluster of the one feature ``z``; a row with values, or a combination of them, that the joint does not have is
         drawn from p(z).
 
         Examples
@@ -144,7 +138,7 @@ class Mechanism:
         >>> people = pd.DataFrame({"age": [20, 25, 34, 35, 40, 61], "sex": list("fmfmfm"), "ill": [0, 0, 0, 1, 1, 1]})
         >>> joint = ip.Joint.from_frame(people, ["age", "sex"], "ill", bins={"age": 2})
         >>> found = ip.partition(joint, clusters=2)
-        >>> Mechanism.of_joint(joint, found.encoder, "release").apply(people).z.tolist()
+        >>> Mechanism.of_joint(joint, found.encoder).apply(people).z.tolist()
         ['z0', 'z0', 'z0', 'z1', 'z1', 'z1']
         """
         W = check_encoder(joint, encoder)
@@ -153,12 +147,11 @@ class Mechanism:
         letters, codes = RowLetters.of(*zip(*parts, strict=True))
         rows = np.full(letters.size, len(joint.x_labels), dtype=np.int64)
         rows[codes] = np.arange(len(joint.x_labels))
-        W = np.column_stack([W, W @ joint.p_x])
-        called, said = tuple(clusters) or group_names(len(W)), tuple(cluster_names(joint, W[:, :-1]))
-        feature = MechanismFeature(name, joint.x_names, letters, rows, W, called, said)
+        said, with_unmet = tuple(cluster_names(joint, W)), np.column_stack([W, W @ joint.p_x])
+        feature = MechanismFeature("z", joint.x_names, letters, rows, with_unmet, group_names(len(W)), said)
         # A file has plain values only: those of several columns are told in words.
         classes = joint.y_labels if len(joint.y_names) == 1 else tuple(map(label_text, joint.y_labels))
-        return cls(kind, joint.y_names, classes, (feature,), note)
+        return cls("release", joint.y_names, classes, (feature,), note)
 
     @property
     def deterministic(self) -> bool:
@@ -187,7 +180,7 @@ class Mechanism:
             if unseen == "error" and unmet.any():
                 raise InvalidMechanismError(
                     f"rows must hold values that the mechanism has met; found {int(unmet.sum()):,} of {len(codes):,} without, in "
-                    f"{feature.unmet_in(frame)}. unseen='marginal' draws for them, unseen='suppress' leaves them empty."
+                    f"{unmet_in(feature.columns, feature.letters.of_columns(feature.read(frame)))}. unseen='marginal' draws for them, unseen='suppress' leaves them empty."
                 )
             if feature.deterministic:
                 z = np.where(unmet & suppress, UNSEEN, W.argmax(axis=0)[codes])
@@ -212,12 +205,12 @@ class Mechanism:
         columns = by_column(joint.x_labels, joint.x_names)
         frame = pd.DataFrame(index=range(len(joint.x_labels)))
         for name, part in feature.parts.items():
+            edges = feature.edges.get(name, ())
             for value in columns[name]:
-                edges = feature.edges.get(name, ()) if isinstance(value, Bin) else ()
-                if inside := [edge for edge in edges if _cuts(edge, value)]:
+                if isinstance(value, Bin) and (inside := [edge for edge in edges if _cuts(edge, value)]):
                     raise InvalidMechanismError(
                         f"the mechanism cuts {name!r} at {inside[0]:g}, within the joint's {str(value)!r}: make the joint with "
-                        f"bins={{{name!r}: {list(feature.edges[name])}}}, or finer ones."
+                        f"bins={{{name!r}: {list(edges)}}}, or finer ones."
                     )
             frame[name] = pd.Series([_plain(value, part) for value in columns[name]], dtype=object)
         codes = feature.codes(frame)
