@@ -172,7 +172,7 @@ def unmet_in(names: Sequence[str], codes: Sequence[IntArray]) -> str:
     """Which columns hold values that were never met, in words; all of them, if it is a combination that was not."""
     own = [name for name, one in zip(names, codes, strict=True) if (one < 0).any()]
     said = f"column{'s' if len(own or names) > 1 else ''} {', '.join(map(repr, own or names))}"
-    return said if own else f"{said}, whose values were met, but not together"
+    return said if own or len(names) == 1 else f"{said}, whose values were met, but not together"
 
 
 def letters_of_rows(joint: Joint, frame: Any, *, refuse_unseen: bool = False) -> IntArray:

@@ -21,6 +21,7 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, Result, bits
 from ..joint.joint import Joint
+from ..joint.tables import MISSING, by_column
 from ..sampling.denoising import counts_of
 from ..sampling.held_out import parts_of, without
 from ..sampling.intervals import CONFIDENCE, InformationInterval, checked_confidence, complexity, interval_of, relevance
@@ -133,7 +134,9 @@ def _rows(made: Joint | None, data: Any) -> Joint:
         raise InvalidOptionError(
             "rows can be evaluated for a Solution only, which knows its columns; give a Joint of them (Joint.from_frame, from_samples)."
         )
-    return Joint.from_frame(data, list(made.x_names), list(made.y_names), bins=made.bins)
+    labels = by_column(made.x_labels, made.x_names) | by_column(made.y_labels, made.y_names)
+    missing = "category" if any(MISSING in values for values in labels.values()) else "error"
+    return Joint.from_frame(data, list(made.x_names), list(made.y_names), bins=made.bins, missing=missing)
 
 
 def _refuse_own_records(made: Joint | None, joint: Joint) -> None:

@@ -153,11 +153,6 @@ class Mechanism:
         classes = joint.y_labels if len(joint.y_names) == 1 else tuple(map(label_text, joint.y_labels))
         return cls("release", joint.y_names, classes, (feature,), note)
 
-    @property
-    def deterministic(self) -> bool:
-        """Whether equal rows always get equal clusters."""
-        return all(feature.deterministic for feature in self.features)
-
     def apply(
         self,
         frame: pd.DataFrame,
@@ -178,9 +173,10 @@ class Mechanism:
             codes, W, suppress = feature.codes(frame), feature.encoder, unseen == "suppress"
             unmet = codes < 0
             if unseen == "error" and unmet.any():
+                where = unmet_in(feature.columns, feature.letters.of_columns(feature.read(frame)))
                 raise InvalidMechanismError(
-                    f"rows must hold values that the mechanism has met; found {int(unmet.sum()):,} of {len(codes):,} without, in "
-                    f"{unmet_in(feature.columns, feature.letters.of_columns(feature.read(frame)))}. unseen='marginal' draws for them, unseen='suppress' leaves them empty."
+                    f"rows must hold values that the mechanism has met; found {int(unmet.sum()):,} of {len(codes):,} without, in {where}. "
+                    "unseen='marginal' draws for them, unseen='suppress' leaves them empty."
                 )
             if feature.deterministic:
                 z = np.where(unmet & suppress, UNSEEN, W.argmax(axis=0)[codes])
