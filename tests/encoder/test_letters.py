@@ -1,6 +1,7 @@
 """Rows as letters: values, intervals and combinations that were met, whichever library holds them."""
 
 from datetime import date, datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -48,6 +49,7 @@ def test_products_know_the_combinations_that_were_met():
         [date(2024, 1, day) for day in (3, 1, 2, 1)],
         [datetime(2024, 1, day, 12, 30) for day in (3, 1, 2, 1)],
         [3, 1, 2, 1],
+        [Decimal("0.1"), Decimal("2.5"), Decimal("0.3"), Decimal("2.5")],
         [0.5, 0.25, 7.0, 0.25],
         [True, False, True, False],
         ["c", "a", "b", "a"],

@@ -230,22 +230,12 @@ def column_of(rows: nw.DataFrame[Any], name: str, rule: Any = None) -> Any:
     if name not in rows.columns:
         raise InvalidJointError(f"rows must have the column {name!r}; expected {alternatives(name, rows.columns)}.")
     if rule is None:
-        return as_pandas(rows[name])
+        # Dates and decimal numbers of polars and pyarrow are Python's, as they are among the labels.
+        own = rows.implementation.is_pandas()
+        return rows[name].to_native() if own else pd.Series(rows[name].to_list(), dtype=object)
     column = Column.of(rows, name, "value", rule)
     codes = rows.select(column.read()).select(column.code())["value"].to_numpy()
     met, numbers = np.unique(codes, return_inverse=True)
     labels = np.empty(len(met), dtype=object)
     labels[:] = [column.label(code) for code in met]
     return labels[numbers]
-
-
-def as_pandas(column: nw.Series[Any]) -> pd.Series[Any]:
-    """A column of any library; of polars and pyarrow dictionaries and enumerations are text, dates those of Python."""
-    if column.implementation.is_pandas():
-        native: pd.Series[Any] = column.to_native()
-        return native
-    if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
-        column = column.cast(nw.String)
-    if column.dtype.is_numeric():
-        return pd.Series(column.cast(nw.Float64).to_numpy() if column.is_null().any() else column.to_numpy())
-    return pd.Series(column.to_list(), dtype=object)

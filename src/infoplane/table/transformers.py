@@ -23,7 +23,7 @@ import pandas as pd
 
 from ..checks import check_flag, check_one_of, whole_number
 from ..encoder.encoder import UNSEEN_RULES
-from ..encoder.letters import CategoryLetters, IntervalLetters, RowLetters, as_pandas, group_names
+from ..encoder.letters import CategoryLetters, IntervalLetters, RowLetters, group_names
 from ..errors import InvalidOptionError, MissingExtraError
 from ..formatting import alternatives, label_text
 from ..frontier.leakage import MAX_SECONDS
@@ -70,7 +70,9 @@ class FrameTransformer(TransformerMixin, BaseEstimator):
         if isinstance(frame, nw.DataFrame):
             if 0 in frame.shape:
                 raise ValueError(f"X must have rows and columns; found the shape {frame.shape}.")
-            return [as_pandas(column) for column in frame.iter_columns()]
+            if not frame.implementation.is_pandas():
+                return [_as_pandas(column) for column in frame.iter_columns()]
+            table = frame.to_native()
         return [table.iloc[:, at] for at in range(table.shape[1])]
 
     def _names_in(self, input_features: Any) -> list[str]:
@@ -123,6 +125,15 @@ class FrameTransformer(TransformerMixin, BaseEstimator):
 def is_number(column: pd.Series[Any]) -> bool:
     """Whether a column holds numbers; truth values are categories."""
     return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+
+
+def _as_pandas(column: nw.Series[Any]) -> pd.Series[Any]:
+    """A column of polars or pyarrow; dictionaries and enumerations as text."""
+    if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
+        column = column.cast(nw.String)
+    if column.dtype.is_numeric():
+        return pd.Series(column.cast(nw.Float64).to_numpy() if column.is_null().any() else column.to_numpy())
+    return pd.Series(column.to_list(), dtype=object)
 
 
 class BottleneckEncoder(FrameTransformer):
