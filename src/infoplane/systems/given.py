@@ -178,10 +178,13 @@ def read_system(
     [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     check_flag("counts", counts)
+    made = getattr(given, "joint", None)
     if hasattr(given, "encoder"):  # a solution's, which is known to be (|Z|, |X|)
         given, axes = given.encoder, "zx"
     try:
         table, x_labels, z_labels = _table(given, joint, counts, axes)
+        if joint is not None and isinstance(made, Joint):
+            x_labels = made.x_labels
         if joint is not None and (match or x_labels is None):
             table, x_labels = _matched(table, x_labels, joint), joint.x_labels
         W = _checked(table, x_labels or tuple(range(table.shape[1])), counts)
