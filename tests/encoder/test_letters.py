@@ -10,6 +10,8 @@ import pytest
 
 import infoplane as ip
 from infoplane.encoder.letters import CategoryLetters, IntervalLetters, RowLetters, letters_of_rows
+from infoplane.storage.mechanism import write_mechanism
+from infoplane.table.mechanism import Mechanism
 
 
 def test_categories_are_found_again_whatever_holds_them():
@@ -41,6 +43,18 @@ def test_products_know_the_combinations_that_were_met():
     assert letters.labels == [("u", 1), ("u", 2), ("v", 1)]
     assert codes.tolist() == [0, 2, 1]
     assert letters.codes([pd.Series(["v", "v", "w"]), pd.Series([1, 2, 1])]).tolist() == [2, -1, -1]
+
+
+def test_columns_may_have_more_combinations_than_there_are_numbers():
+    """Ten values in each of twenty-four columns: 10^24 combinations, of which those of the rows were met."""
+    rows = pd.DataFrame(np.random.default_rng(0).integers(0, 10, (60, 24)), columns=[f"c{i}" for i in range(24)])
+    joint = ip.Joint.from_frame(rows.assign(y=rows.c0 % 2), list(rows), "y")
+    letters = letters_of_rows(joint, rows)
+    assert [joint.x_labels[x] for x in letters] == [*map(tuple, rows.to_numpy().tolist())]
+    mechanism = Mechanism.of_joint(joint, np.eye(len(joint.x_labels)))
+    assert mechanism.apply(rows).z.tolist() == [f"z{x}" for x in letters]
+    with pytest.raises(ip.InvalidMechanismError, match=r"fewer than 2\*\*62; found 1e\+24"):
+        write_mechanism(mechanism, "never.json")
 
 
 @pytest.mark.parametrize(

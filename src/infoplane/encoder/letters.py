@@ -104,8 +104,8 @@ class RowLetters:
     """The letters of one column; or of several together, those combinations that were met."""
 
     parts: tuple[CategoryLetters | IntervalLetters, ...]
-    keys: pd.Index[Any] | None = None
-    """The combinations, numbered in row-major order; None of one column."""
+    met: IntArray | None = None
+    """The letters of the columns in each combination, (columns, size), in lexicographic order; None of one column."""
 
     @classmethod
     def of(
@@ -114,22 +114,23 @@ class RowLetters:
         """The letters of columns with these codes, and their codes together."""
         if len(parts) == 1:
             return cls(tuple(parts)), codes[0]
-        found, keys = pd.factorize(_numbered(parts, codes), sort=True)
-        return cls(tuple(parts), pd.Index(keys)), found.astype(np.int64)
+        table = pd.DataFrame(dict(enumerate(codes)))
+        numbers = table.groupby([*table], sort=True).ngroup().to_numpy()
+        _, first = np.unique(numbers, return_index=True)
+        return cls(tuple(parts), table.to_numpy()[first].T), numbers
 
     @property
     def size(self) -> int:
         """How many letters."""
-        return self.parts[0].size if self.keys is None else len(self.keys)
+        return self.parts[0].size if self.met is None else self.met.shape[1]
 
     @property
     def labels(self) -> list[Hashable]:
         """The value of each letter, a tuple if there are several columns."""
-        if self.keys is None:
-            return self.parts[0].labels
-        several = np.unravel_index(self.keys.to_numpy(), tuple(part.size for part in self.parts))
-        columns = [[part.labels[code] for code in codes] for part, codes in zip(self.parts, several, strict=True)]
-        return [*zip(*columns, strict=True)]
+        columns = [part.labels for part in self.parts]
+        if self.met is None:
+            return columns[0]
+        return [*zip(*([labels[i] for i in some] for labels, some in zip(columns, self.met, strict=True)), strict=True)]
 
     def of_columns(self, columns: Sequence[Any]) -> list[IntArray]:
         """Column by column, the letters of other rows."""
@@ -141,16 +142,10 @@ class RowLetters:
 
     def together(self, codes: Sequence[IntArray]) -> IntArray:
         """The letters of rows whose columns have these letters."""
-        if self.keys is None:
+        if self.met is None:
             return codes[0]
-        unmet = np.any([one < 0 for one in codes], axis=0)
-        letters = self.keys.get_indexer(pd.Index(_numbered(self.parts, [np.maximum(one, 0) for one in codes])))
-        return np.where(unmet, UNSEEN, letters).astype(np.int64)
-
-
-def _numbered(parts: Sequence[CategoryLetters | IntervalLetters], codes: Sequence[IntArray]) -> IntArray:
-    """The number of each combination."""
-    return np.ravel_multi_index(tuple(codes), tuple(part.size for part in parts)).astype(np.int64)
+        found = pd.MultiIndex.from_arrays([*self.met]).get_indexer(pd.MultiIndex.from_arrays(codes))
+        return found.astype(np.int64)
 
 
 def looked_up(values: Any, numbers: Mapping[Hashable, int], missing: int) -> IntArray:

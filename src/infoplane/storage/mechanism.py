@@ -37,6 +37,9 @@ FORMAT, VERSION = "infoplane mechanism", 1
 
 KINDS = ("encoder", "release")
 
+MOST_COMBINATIONS = 2**62
+"""Numbers of combinations are 64-bit integers, with a bit to spare."""
+
 LARGEST = 2**28
 """Bytes of a file that are read: 256 MB, about five million categories."""
 
@@ -58,7 +61,12 @@ def write_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
 
 
 def _feature_record(one: MechanismFeature) -> dict[str, Any]:
-    keys = one.letters.keys
+    met, sizes = one.letters.met, tuple(part.size for part in one.letters.parts)
+    if met is not None and math.prod(sizes) >= MOST_COMBINATIONS:
+        raise InvalidMechanismError(
+            f"a mechanism's file numbers the combinations of its columns' values, fewer than 2**62; found {math.prod(sizes):.2g}. "
+            "Put columns into bins, or leave some out."
+        )
     return {
         "name": one.name,
         "columns": list(one.columns),
@@ -66,7 +74,7 @@ def _feature_record(one: MechanismFeature) -> dict[str, Any]:
         "rows": one.rows,
         "clusters": list(one.clusters),
         "descriptions": list(one.descriptions),
-        **({} if keys is None else {"keys": keys.to_numpy()}),
+        **({} if met is None else {"keys": np.ravel_multi_index(tuple(met), sizes)}),
         **({"labels": one.encoder.argmax(axis=0)} if one.deterministic else {"encoder": one.encoder.T}),
     }
 
@@ -205,11 +213,12 @@ def _part(one: _Node) -> CategoryLetters | IntervalLetters:
 def _letters(one: _Node, parts: list[CategoryLetters | IntervalLetters]) -> RowLetters:
     if len(parts) == 1:
         return RowLetters(tuple(parts))
-    combinations = math.prod(part.size for part in parts)
-    one.at("letters").need(0 < combinations < 2**62, "of fewer than 2**62 combinations", combinations)
+    sizes = tuple(part.size for part in parts)
+    combinations = math.prod(sizes)
+    one.at("letters").need(0 < combinations < MOST_COMBINATIONS, "of fewer than 2**62 combinations", combinations)
     keys = one.whole("keys", combinations)
     one.at("keys").need(len(np.unique(keys)) == len(keys), "different")
-    return RowLetters(tuple(parts), pd.Index(keys))
+    return RowLetters(tuple(parts), np.array(np.unravel_index(keys, sizes)))
 
 
 def _encoder(one: _Node, clusters: int) -> Any:

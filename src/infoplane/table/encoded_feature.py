@@ -240,7 +240,7 @@ class EncodedFeature:
                 f"there are {outcomes:,} classes. Group rare categories first."
             )
         N, labels = cross_counts(*rows, (letters.size, outcomes)), letters.labels
-        numbers, intervals = np.arange(len(N)), letters.keys is None and isinstance(letters.parts[0], IntervalLetters)
+        numbers, intervals = np.arange(len(N)), letters.met is None and isinstance(letters.parts[0], IntervalLetters)
         rare = (N.sum(axis=1) < min_count) & (not intervals)
         if rare.sum() > 1:
             kept = np.flatnonzero(~rare)
