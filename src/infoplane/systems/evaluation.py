@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -135,7 +135,8 @@ def _rows(made: Joint | None, data: Any) -> Joint:
             "rows can be evaluated for a Solution only, which knows its columns; give a Joint of them (Joint.from_frame, from_samples)."
         )
     labels = by_column(made.x_labels, made.x_names) | by_column(made.y_labels, made.y_names)
-    missing = "category" if any(MISSING in values for values in labels.values()) else "error"
+    lacks = any(MISSING in values for values in labels.values())
+    missing: Literal["category", "error"] = "category" if lacks else "error"
     return Joint.from_frame(data, list(made.x_names), list(made.y_names), bins=made.bins, missing=missing)
 
 
