@@ -115,7 +115,7 @@ class RowLetters:
         if len(parts) == 1:
             return cls(tuple(parts)), codes[0]
         table = pd.DataFrame(dict(enumerate(codes)))
-        numbers = table.groupby([*table], sort=True).ngroup().to_numpy(dtype=np.int64)
+        numbers: IntArray = np.asarray(table.groupby([*table], sort=True).ngroup(), dtype=np.int64)
         _, first = np.unique(numbers, return_index=True)
         return cls(tuple(parts), table.to_numpy()[first].T), numbers
 
