@@ -126,7 +126,7 @@ def test_a_missed_optimum_is_found_from_the_encoder_that_shows_it():
     best = ip.solve(SMALL, ip.bottleneck(0.3), starts=4, rng=0)
     with pytest.warns(FarSideWarning, match=r"nats beyond every optimum that was found"):
         frame = place(known(poor), read_systems(SMALL, best), max_solves=0)
-    assert frame[0].epsilon < -1e-3
+    assert frame.placed[0].epsilon < -1e-3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         (mended,) = place(known(poor), read_systems(SMALL, best)).placed
