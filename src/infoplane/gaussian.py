@@ -7,7 +7,7 @@ Let c_1 >= c_2 >= ... be the squared canonical correlations of X and Y, and w_i 
     I(X;Z) = 1/2 sum log((1/gamma - 1) c_i / (1 - c_i)),      I(Y;Z) = I(X;Z) - 1/2 sum log(c_i / gamma).
 
 Direction i sets in at gamma = c_i, that is beta = 1/(1 - lambda_i). There is no Gaussian funnel: without a constraint on Z it could keep
-all of X, which is infinitely much, at any price.
+all of X, which is infinitely much.
 """
 
 from __future__ import annotations
@@ -199,8 +199,8 @@ def _from_covariance(covariance: Any, names: list[Any]) -> Array:
     for name in names:
         if name not in known:
             raise InvalidOptionError(f"the covariance has no column {name!r}; it has {', '.join(map(str, known))}.")
-    places = [known.index(name) for name in names]
-    return np.asarray(S[np.ix_(places, places)])
+    rows = [known.index(name) for name in names]
+    return np.asarray(S[np.ix_(rows, rows)])
 
 
 def _from_samples(samples: Any, names: list[Any], copula: bool) -> Array:

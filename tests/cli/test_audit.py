@@ -24,7 +24,7 @@ def test_the_audit_of_a_mechanism_is_that_of_its_release(run, people):
     frame = pd.read_csv(people / "people.csv")
     joint = ip.Joint.from_frame(frame, ["age", "job"], "sex", bins={"age": 3})
     kept = ip.perfect_privacy(joint)
-    write_mechanism(Mechanism.of_joint(joint, kept.encoder, "release"), people / "m.json")
+    write_mechanism(Mechanism.of_joint(joint, kept.encoder), people / "m.json")
     done = run(
         "audit", people / "people.csv", people / "m.json", "--max-seconds", "0", "--report", people / "r.html", "--json"
     )

@@ -276,7 +276,7 @@ def test_rows_that_were_never_met_are_counted_by_column_and_numbers_may_be_writt
     rows.to_csv(people / "new.csv", index=False)
     done = run("apply", people / "m.json", people / "new.csv", "--out", people / "z.csv")
     assert done.code == 3
-    assert "found 2 of 9 without, in 'hours'." in done.err
+    assert "found 2 of 9 without, in column 'hours'." in done.err
     assert "7.25" not in done.err
     done = run("apply", people / "m.json", people / "new.csv", "--out", people / "z.csv", "--unseen", "suppress")
     assert done.code == 0

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 import infoplane as ip
-from infoplane.encoder.applying import Draw, keyed_uniforms, letters_of_rows, uniforms
+from infoplane.encoder.applying import Draw, keyed_uniforms, uniforms
+from infoplane.encoder.letters import letters_of_rows
 
 KEY = bytes(range(32))
 

@@ -122,3 +122,13 @@ def test_its_mean_is_the_exact_expectation_and_encoders_are_taken():
     with pytest.raises(ip.InvalidOptionError, match="made from these records"):
         ip.permutation_test(joint, ip.solve(joint, ip.bottleneck(0.1), rng=0))
     assert "random pairings" in str(found)
+
+
+def test_a_result_is_taken_by_the_labels_of_its_x():
+    """Records of other people, with the x in another order: z is that of their x."""
+    counts = np.array([[40, 3], [5, 30], [12, 14], [2, 25]])
+    made = ip.partition(ip.Joint.from_counts(counts, x_labels=list("abcd")), clusters=2)
+    other = ip.Joint.from_counts(2 * counts[[1, 0, 3, 2]] + 1, x_labels=list("badc"))
+    found = ip.permutation_test(other, made, pairings=9, rng=0).information
+    same = ip.Joint.from_counts(2 * counts + 1, x_labels=list("abcd"))
+    assert found == pytest.approx(ip.permutation_test(same, made.encoder, pairings=9, rng=0).information, abs=1e-12)

@@ -9,16 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from infoplane.encoder.letters import CategoryLetters, IntervalLetters, RowLetters
 from infoplane.errors import InvalidMechanismError
 from infoplane.storage.mechanism import read_mechanism, write_mechanism
-from infoplane.table.mechanism import CategoryLetters, IntervalLetters, Mechanism, MechanismFeature, ProductLetters
+from infoplane.table.mechanism import Mechanism, MechanismFeature
 
 
 def example():
     """A product of text and numbers with a pooled letter, and a random feature."""
     job, codes = CategoryLetters.of(pd.Series(["a", "b", None]))
     age = IntervalLetters((30.0, 50.5), False)
-    both, _ = ProductLetters.of([job, age], [codes, np.array([0, 1, 2])])
+    both, _ = RowLetters.of([job, age], [codes, np.array([0, 1, 2])])
     hard = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]])
     soft = np.array([[0.25, 0.5, 1.0, 0.1], [0.75, 0.5, 0.0, 0.9]])
     return Mechanism(
@@ -27,7 +28,7 @@ def example():
         (True, False),
         (
             MechanismFeature("both", ("job", "age"), both, np.array([0, 1, 1]), hard, ("z0", "z1"), ("few", "många")),
-            MechanismFeature("job", ("job",), job, np.arange(3), soft, ("u", "v")),
+            MechanismFeature("job", ("job",), RowLetters((job,)), np.arange(3), soft, ("u", "v")),
         ),
         "a note",
     )
@@ -85,7 +86,7 @@ def changed(record, path, value):
         (["features", 0, "keys"], [0, 0, 1], "keys must be different"),
         (["features", 0, "keys", 0], 99, r"keys\[0\] must be a whole number from 0 to 8"),
         (["features", 0, "keys"], None, "keys must be a list"),
-        (["features", 0, "rows", 0], 2, r"rows\[0\] must be a whole number from 0 to 1"),
+        (["features", 0, "rows", 0], 3, r"rows\[0\] must be a whole number from 0 to 2"),
         (["features", 0, "rows", 0], True, r"rows\[0\] must be a whole number"),
         (["features", 0, "rows"], [0, 1], "rows must be 3 numbers, one for each letter"),
         (["features", 0, "labels", 0], 2, r"labels\[0\] must be a whole number from 0 to 1"),

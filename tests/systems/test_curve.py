@@ -5,7 +5,6 @@ import pytest
 
 import infoplane as ip
 from infoplane.information import plane_point
-from infoplane.solvers.job import RunOptions
 from infoplane.systems.curve import EncoderLine, KnownCurve, optimum
 
 JOINT = ip.datasets.paper_uniform()
@@ -95,9 +94,9 @@ NONUNIFORM = ip.datasets.paper_nonuniform()
 
 def test_warm_and_cold_end_alike():
     curve = KnownCurve(NONUNIFORM, ip.bottleneck)
-    cold = [optimum(curve, slope, RunOptions()) for slope in (0.1, 0.3)]
+    cold = [optimum(curve, slope) for slope in (0.1, 0.3)]
     curve.add(0.1, cold[0])
-    warm = optimum(curve, 0.3, RunOptions())
+    warm = optimum(curve, 0.3)
     assert warm.loss == pytest.approx(cold[1].loss, abs=1e-9)
     assert warm.clusters <= cold[0].clusters
     assert all(run.converged and run.parameter == slope for run, slope in zip(cold, (0.1, 0.3), strict=True))
@@ -105,11 +104,11 @@ def test_warm_and_cold_end_alike():
 
 def test_from_a_given_encoder_it_only_descends():
     curve, W = KnownCurve(NONUNIFORM, ip.bottleneck), np.array([[0.9, 0.1, 0.8], [0.1, 0.9, 0.2]])
-    run = optimum(curve, 0.3, RunOptions(), W)
+    run = optimum(curve, 0.3, W)
     assert run.loss <= ip.bottleneck(0.3).value(NONUNIFORM, W)
 
 
 def test_the_funnel():
-    run = optimum(KnownCurve(NONUNIFORM, ip.funnel), -0.5, RunOptions())
+    run = optimum(KnownCurve(NONUNIFORM, ip.funnel), -0.5)
     assert run.problem == ip.funnel(2.0)
     assert run.loss == pytest.approx(ip.solve(NONUNIFORM, ip.funnel(2.0), certify=True).loss, abs=1e-6)

@@ -62,6 +62,17 @@ def test_frames_series_arrays_and_rows(solution):
     assert partly.unseen == ("z",)
 
 
+def test_rows_may_miss_what_the_rows_before_missed():
+    """Missing values are the letter that they were made when the solution was, and are refused where there was none."""
+    rows = pd.DataFrame({"kind": ["a", "b", None] * 20, "answer": [0, 1, 1, 0, 1, 0] * 10})
+    made = ip.solve(ip.Joint.from_frame(rows, "kind", "answer", missing="category"), ip.bottleneck(0.1), rng=0)
+    found = ip.evaluate(made, rows.head(31))
+    assert (found.records, found.unseen) == (31, ())
+    made = ip.solve(ip.Joint.from_frame(rows, "kind", "answer", missing="drop"), ip.bottleneck(0.1), rng=0)
+    with pytest.raises(ip.InvalidJointError, match="no missing values"):
+        ip.evaluate(made, rows.head(31))
+
+
 def test_what_is_refused(solution):
     with pytest.raises(ip.InvalidOptionError, match="records that the encoder was made from"):
         ip.evaluate(solution, OLD)

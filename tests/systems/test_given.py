@@ -209,3 +209,14 @@ def test_a_frame_that_lies_on_its_side_is_refused():
     turned = pd.DataFrame(SQUARE / SQUARE.sum(axis=0), columns=["a", "b", "c"])
     with pytest.raises(InvalidEncoderError, match="here the columns have the labels of x"):
         read_systems(JOINT, turned)
+
+
+def test_a_solution_is_taken_by_the_labels_of_its_x():
+    counts = np.array([[40, 3], [5, 30], [12, 14], [2, 25]])
+    joint = ip.Joint.from_counts(counts, x_labels=list("abcd"))
+    turned = ip.Joint.from_counts(counts[::-1], x_labels=list("dcba"))
+    found = ip.partition(joint, clusters=2)
+    one, other = (ip.efficiency(made, found).drop(columns="optimum").iloc[0, 2:5] for made in (joint, turned))
+    np.testing.assert_allclose(one.astype(float), other.astype(float), atol=1e-12)
+    with pytest.raises(ip.InvalidEncoderError, match="the joint has no x 'a'"):
+        ip.efficiency(ip.Joint.from_counts(counts), found)

@@ -213,3 +213,20 @@ def test_many_values_numbers_and_what_is_refused():
     assert "without the release" in str(found)
     with pytest.raises(ip.InvalidOptionError, match="20 records at least"):
         ip.held_out_attack(frame[:5], [0] * 5)
+
+
+def test_a_result_is_taken_by_the_labels_of_its_x():
+    """The same table with its rows in another order has the same audit, and is the same release."""
+    counts, labels = np.array([[40, 3], [5, 30], [12, 14], [2, 25]]), list("abcd")
+    joint, turned = (
+        ip.Joint.from_counts(counts, x_labels=labels),
+        ip.Joint.from_counts(counts[::-1], x_labels=labels[::-1]),
+    )
+    kept = ip.release_mechanism(joint, max_leakage=0.02, rng=0)
+    one, other = (ip.audit(made, kept, max_seconds=0.0).value for made in (joint, turned))
+    population = "mutual information, population"  # which asks whether it is the same joint, order included
+    np.testing.assert_allclose(one.drop(population), other.drop(population), atol=1e-12)
+    planes = [ip.compare_releases(made, {"kept": kept}).to_frame() for made in (joint, turned)]
+    np.testing.assert_allclose(*(plane.iloc[:, 1:5].to_numpy(dtype=float) for plane in planes), atol=1e-12)
+    with pytest.raises(ip.InvalidEncoderError, match="no column for x = 'e'"):
+        ip.audit(ip.Joint.from_counts(counts, x_labels=list("abce")), kept)

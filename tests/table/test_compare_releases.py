@@ -171,7 +171,7 @@ def test_a_mechanism_file_is_a_release_like_its_encoder(tmp_path):
     joint = ip.Joint.from_frame(rows, ["job", "years"], "sex", bins={"years": 3})
     kept = ip.release_mechanism(joint, max_lift=0.2, rng=0)
     file = tmp_path / "m.json"
-    write_mechanism(Mechanism.of_joint(joint, kept.encoder, "release"), file)
+    write_mechanism(Mechanism.of_joint(joint, kept.encoder), file)
     found = ip.compare_releases(joint, {"array": kept, "path": file, "text": str(file)}).to_frame()
     assert np.ptp(found.iloc[:, 1:5].to_numpy(dtype=float), axis=0) == pytest.approx(0.0, abs=1e-10)
     # In finer bins, and with another column of x that the mechanism does not look at, it is the same release.

@@ -3,9 +3,10 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
+from infoplane.encoder.letters import CategoryLetters, IntervalLetters, RowLetters
 from infoplane.errors import InvalidMechanismError
 from infoplane.storage.mechanism import read_mechanism, write_mechanism
-from infoplane.table.mechanism import CategoryLetters, IntervalLetters, Mechanism, MechanismFeature, ProductLetters
+from infoplane.table.mechanism import Mechanism, MechanismFeature
 
 
 def fitted(product=False):
@@ -26,7 +27,7 @@ def test_a_mechanism_does_what_its_encoder_does(product):
     made = mechanism.apply(other)
     pd.testing.assert_frame_equal(made, encoder.transform(other), check_categorical=False)
     assert mechanism.unknown(other)["job*age" if product else "job"] == (2 if product else 1)
-    assert mechanism.deterministic
+    assert all(one.deterministic for one in mechanism.features)
     assert all(len(one.descriptions) == len(one.clusters) for one in mechanism.features)
 
 
@@ -38,7 +39,7 @@ def test_a_joint_with_bins_and_missing_values_goes_there_and_back(tmp_path):
     frame.loc[:20, "age"], frame.loc[30:40, "job"] = np.nan, None
     joint = ip.Joint.from_frame(frame, ["age", "job"], "ill", bins={"age": 4}, missing="category")
     found = ip.partition(joint, clusters=3)
-    write_mechanism(Mechanism.of_joint(joint, found.encoder, "release", note="test"), tmp_path / "m.json")
+    write_mechanism(Mechanism.of_joint(joint, found.encoder, note="test"), tmp_path / "m.json")
     mechanism = read_mechanism(tmp_path / "m.json")
     edges = joint.bins["age"]
     bins = [str(one) for one in IntervalLetters(edges, True).labels]
@@ -52,17 +53,41 @@ def test_a_joint_with_bins_and_missing_values_goes_there_and_back(tmp_path):
     np.testing.assert_allclose(drawn.value_counts(normalize=True).sort_index(), found.p_z, atol=0.02)
 
 
+def test_a_bin_in_which_no_record_fell_goes_there_and_back(tmp_path):
+    """Its rows are counted as never met, and get p(z)."""
+    frame = pd.DataFrame({"age": [1, 2, 25, 26, 31, 40] * 3, "ill": [0, 0, 1, 0, 1, 1] * 3})
+    joint = ip.Joint.from_frame(frame, "age", "ill", bins={"age": [10, 20, 30]})
+    found = ip.partition(joint, clusters=2)
+    write_mechanism(Mechanism.of_joint(joint, found.encoder), tmp_path / "m.json")
+    mechanism, rows = read_mechanism(tmp_path / "m.json"), pd.DataFrame({"age": [15] * 9000 + [1]})
+    assert mechanism.unknown(rows) == {"z": 9000}
+    drawn = mechanism.apply(rows, rng=0).z
+    assert drawn[9000] == f"z{found.encoder[:, 0].argmax()}"
+    np.testing.assert_allclose(drawn[:9000].value_counts(normalize=True).sort_index(), found.p_z, atol=0.02)
+    assert mechanism.apply(rows, unseen="suppress").z.isna().sum() == 9000
+
+
+def test_a_value_may_be_called_missing():
+    """It is one among the values, whether some are missing or not."""
+    frame = pd.DataFrame({"x": ["missing", "a", "b", "a"] * 9, "y": [0, 1, 1, 1] * 9})
+    joint = ip.Joint.from_frame(frame, "x", "y")
+    mechanism = Mechanism.of_joint(joint, np.eye(3))
+    assert mechanism.apply(frame.head(3), unseen="error").z.tolist() == ["z2", "z0", "z1"]
+    encoder = ip.BottleneckEncoder().fit(pd.DataFrame({"x": [*frame.x, None, None]}), [*frame.y, 0, 1])
+    assert sorted(encoder.mapping_.category) == ["a", "b", "missing", "missing (empty)"]
+
+
 def test_bins_of_dates_are_refused():
     frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40), "ill": [0, 1] * 20})
     joint = ip.Joint.from_frame(frame, "day", "ill", bins={"day": "weekday"})
     with pytest.raises(ip.InvalidOptionError, match="column 'day' has bins of dates"):
-        Mechanism.of_joint(joint, np.ones((1, 7)), "release")
+        Mechanism.of_joint(joint, np.ones((1, 7)))
 
 
 def test_a_random_mechanism_draws_in_proportion():
     letters, _ = CategoryLetters.of(pd.Series(["a", "b"]))
     W = np.array([[0.8, 0.1, 0.5], [0.2, 0.9, 0.5]])
-    feature = MechanismFeature("x", ("x",), letters, np.arange(2), W, ("z0", "z1"))
+    feature = MechanismFeature("x", ("x",), RowLetters((letters,)), np.arange(2), W, ("z0", "z1"))
     release = Mechanism("release", ("s",), ("u", "v"), (feature,))
     rows = pd.DataFrame({"x": np.repeat(["a", "b", "c"], 20_000)})
     drawn = release.apply(rows, rng=0).x
@@ -70,7 +95,7 @@ def test_a_random_mechanism_draws_in_proportion():
     # Four standard errors of a share of 20,000.
     np.testing.assert_allclose(shares, W[0], atol=4 * 0.5 / np.sqrt(20_000))
     assert drawn.equals(release.apply(rows, rng=0).x)
-    assert not release.deterministic
+    assert not feature.deterministic
 
 
 def test_rows_that_do_not_fit_are_refused():
@@ -79,34 +104,3 @@ def test_rows_that_do_not_fit_are_refused():
         mechanism.apply(pd.DataFrame({"jobs": ["a"], "age": [1.0]}))
     with pytest.raises(InvalidMechanismError, match="numbers; found 1 value of 2 that are none, the first in row 1"):
         mechanism.apply(pd.DataFrame({"job": ["a", "a"], "age": ["3", "old"]}))
-
-
-def test_categories_are_found_again_whatever_holds_them():
-    letters, codes = CategoryLetters.of(pd.Series(["b", None, "a", "b"], dtype=object))
-    assert (letters.labels, codes.tolist()) == (["a", "b", "missing"], [1, 2, 0, 1])
-    for other in (
-        pd.Series(["a", "zz", None]),
-        pd.Series(pd.Categorical(["a", "zz", None])),
-        pd.Series(["a", "zz", np.nan], dtype=object),
-    ):
-        assert letters.codes(other).tolist() == [0, -1, 2]
-    without, _ = CategoryLetters.of(pd.Series([3, 1]))
-    assert without.codes(pd.Series([1.0, np.nan, 3.0, 2.0])).tolist() == [0, -1, 1, -1]
-    mixed, codes = CategoryLetters.of(pd.Series(["x", (1, 2), "x"], dtype=object))
-    assert (mixed.size, codes[0] == codes[2] != codes[1]) == (2, True)
-
-
-def test_intervals_hold_their_lower_edge():
-    letters = IntervalLetters((1.0, 2.5), True)
-    assert letters.codes(pd.Series([0.0, 1.0, 2.5, np.nan, np.inf])).tolist() == [0, 1, 2, 3, 2]
-    assert letters.labels == ["under 1", "1 to under 2.5", "2.5 and over", "missing"]
-    assert IntervalLetters((), False).codes(pd.Series([1, None], dtype="Int64")).tolist() == [0, -1]
-
-
-def test_products_know_the_combinations_that_were_met():
-    first, a = CategoryLetters.of(pd.Series(["u", "v", "u"]))
-    second, b = CategoryLetters.of(pd.Series([1, 1, 2]))
-    letters, codes = ProductLetters.of([first, second], [a, b])
-    assert letters.labels == [("u", 1), ("u", 2), ("v", 1)]
-    assert codes.tolist() == [0, 2, 1]
-    assert letters.codes([pd.Series(["v", "v", "w"]), pd.Series([1, 2, 1])]).tolist() == [2, -1, -1]

@@ -200,6 +200,6 @@ def exit_unless_proven(placed: Placements, certify: float | None) -> None:
         worst = max(loose, key=lambda one: one.high - one.epsilon)
         output.end(
             output.NOT_CONVERGED,
-            f"Not certified: epsilon of {len(loose)} of {len(placed)} systems. The widest, {worst.system.name}, may be "
+            f"Not certified: epsilon of {len(loose)} of {len(placed.placed)} systems. The widest, {worst.system.name}, may be "
             f"{worst.high - worst.epsilon:.1e} nats more; {certify:g} was asked for.",
         )

@@ -168,7 +168,7 @@ def release(asked: Request) -> None:
     said = f": {counted(len(z), 'row')}, {' and '.join(joint.x_names)} as {counted(kept.clusters, 'released value')}"
     write_released(_table(kept, z, asked.shown_as, ids, key), asked.out, said, key)
     caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {asked.max_leakage_bits:g} bits"
-    made = Mechanism.of_joint(joint, kept.encoder, "release", note=f"hides {', '.join(asked.hide)}: {caps}")
+    made = Mechanism.of_joint(joint, kept.encoder, note=f"hides {', '.join(asked.hide)}: {caps}")
     output.write(asked.mechanism, partial(_replace, made))
     output.write_table(decoded(kept).reset_index(), asked.decoder)
     sentences = cost

@@ -1,133 +1,22 @@
-"""Applying an encoder to records: which letter x each of them is, and the z that it becomes, drawn from p(z|x).
+"""Draws of z for records from p(z|x), given the letter x of each (`encoder.letters`).
 
     z = min {k : p(z <= k | x) > u},   u uniform in [0, 1)
 
 u is drawn anew, or follows from the record's id and a secret key by a keyed hash (BLAKE2b of the standard library): then the same record
 always gets the same z. Releases that are drawn anew for the same record do not compose, docs/howto/release.md.
-
-Every distinct value of a column, in the joint's bins, is looked up once, so that a million rows take no loop. A row that holds what the
-joint has never met is -1. Errors count such rows and name their column, never a value: it may be one person's.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-import narwhals as nw
 import numpy as np
 
-from ..errors import InvalidJointError, InvalidOptionError
-from ..formatting import alternatives
+from ..errors import InvalidOptionError
 from ..information import Array, IntArray
-from ..joint.frames import Column
-from ..joint.tables import MISSING, is_missing
-
-if TYPE_CHECKING:
-    from ..joint.joint import Joint
-
-UNSEEN = -1
-"""The letter of what was never met."""
-
-
-def letters_of_rows(joint: Joint, frame: Any, *, refuse_unseen: bool = False) -> IntArray:
-    """The letter of every row of a frame in memory that has the joint's columns of x; -1 for what was never met, or an error."""
-    import pandas as pd
-
-    rows = in_memory(frame)
-    labels: Any = joint.x_labels if len(joint.x_names) > 1 else [(label,) for label in joint.x_labels]
-    alphabets = [{v: i for i, v in enumerate(dict.fromkeys(column))} for column in zip(*labels, strict=True)]
-    codes = [
-        _codes(_column(rows, name, joint.bins.get(name)), alphabet)
-        for name, alphabet in zip(joint.x_names, alphabets, strict=True)
-    ]
-    letters = codes[0]
-    if len(codes) > 1:
-        known = [[place[v] for place, v in zip(alphabets, label, strict=True)] for label in labels]
-        letters = pd.MultiIndex.from_arrays([*np.array(known).T]).get_indexer(pd.MultiIndex.from_arrays(codes))
-    if refuse_unseen:
-        _refuse_unseen(joint, letters, codes)
-    return letters
-
-
-def letters_of_labels(joint: Joint, labels: Any, *, refuse_unseen: bool = False) -> IntArray:
-    """The letter of each label, as ``joint.x_labels`` has them; -1 for what was never met, or an error."""
-    if hasattr(labels, "columns"):
-        raise InvalidJointError(
-            "labels must be one sequence; found a frame. transform(frame) takes rows with columns of x."
-        )
-    if isinstance(labels, str | bytes | Mapping) or not hasattr(labels, "__len__"):
-        raise InvalidJointError(
-            f"labels must be a sequence with a label of x for each record; found {type(labels).__name__}."
-        )
-    if not isinstance(labels, np.ndarray) and not hasattr(labels, "dtype"):
-        boxed = np.empty(len(labels), dtype=object)
-        boxed[:] = [*labels]
-        labels = boxed
-    letters = _codes(labels, {label: x for x, label in enumerate(joint.x_labels)})
-    if refuse_unseen:
-        _refuse_unseen(joint, letters)
-    return letters
-
-
-def _refuse_unseen(joint: Joint, letters: IntArray, columns: Sequence[IntArray] = ()) -> None:
-    """An error if some record was never met: how many, and in which column, never what it holds."""
-    count = int((letters < 0).sum())
-    if not count:
-        return
-    names = ", ".join(map(repr, joint.x_names))
-    where = f"x ({names})" if not columns else f"the columns {names}, whose values were met, but not together"
-    for name, codes in zip(joint.x_names, columns, strict=False):
-        if own := int((codes < 0).sum()):
-            where, count = f"column {name!r}", own
-            break
-    raise InvalidJointError(
-        f"every record must have a value of x that the joint has met; found {count:,} of {len(letters):,} without, in {where}. "
-        "unseen='marginal' draws z for them from p(z), unseen='suppress' leaves them out."
-    )
-
-
-def in_memory(frame: Any) -> nw.DataFrame[Any]:
-    """The frame as narwhals has it, if its rows are in memory."""
-    rows = nw.from_native(frame, pass_through=True)
-    if not isinstance(rows, nw.DataFrame):
-        raise InvalidJointError(
-            f"rows must be a frame in memory, of pandas, polars or pyarrow; found {type(frame).__name__}. Collect it first."
-        )
-    return rows
-
-
-def column_of(frame: Any, name: str) -> Any:
-    """A column of a frame in memory, as pandas has it."""
-    return _column(in_memory(frame), name, None)
-
-
-def _column(rows: nw.DataFrame[Any], name: str, rule: Any) -> Any:
-    """The values of a column, or the labels of their bins, as pandas has them."""
-    if name not in rows.columns:
-        raise InvalidJointError(f"rows must have the column {name!r}; expected {alternatives(name, rows.columns)}.")
-    if rule is None:
-        return rows[name].to_native() if rows.implementation.is_pandas() else rows[name].to_pandas()
-    column = Column.of(rows, name, "value", rule)
-    codes = rows.select(column.read()).select(column.code())["value"].to_numpy()
-    met, place = np.unique(codes, return_inverse=True)
-    labels = np.empty(len(met), dtype=object)
-    labels[:] = [column.label(code) for code in met]
-    return labels[place]
-
-
-def _codes(values: Any, places: Mapping[Hashable, int]) -> IntArray:
-    """The place of each value; every distinct one is looked up once."""
-    import pandas as pd
-
-    try:
-        codes, distinct = pd.factorize(values, use_na_sentinel=False)
-    except TypeError as error:
-        raise InvalidJointError(f"labels must be hashable; found an {error}. Turn lists into tuples.") from None
-    found = [places.get(MISSING if is_missing(value) else value, UNSEEN) for value in distinct.tolist()]
-    return np.array(found, dtype=np.int64)[codes]
-
+from .letters import UNSEEN
 
 SHORTEST_KEY = 16
 """Bytes of a secret key, at least: 128 bits are not guessed."""
@@ -210,16 +99,14 @@ def uniforms(count: int, rng: np.random.Generator, ids: Sequence[Any] | None, ke
 
 
 def drawn(
-    encoder: Array,
-    p_z: Array,
+    W: Array,
     letters: IntArray,
-    rng: int | np.random.Generator | None,
+    rng: np.random.Generator,
     ids: Sequence[Any] | None,
     key: bytes | None,
     *,
     suppress: bool,
 ) -> IntArray:
-    """z for letters, of which -1 was never met: drawn from p(z), or -1."""
-    u = uniforms(len(letters), np.random.default_rng(rng), ids, key)
-    z = Draw(np.column_stack([encoder, p_z]))(np.where(letters < 0, encoder.shape[1], letters), u)
+    """z for letters of the columns of p(z|x), of which the last is that of what was never met, -1; ``suppress`` leaves it at -1."""
+    z = Draw(W)(letters, uniforms(len(letters), rng, ids, key))
     return np.where(letters < 0, UNSEEN, z) if suppress else z

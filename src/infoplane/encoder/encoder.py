@@ -16,7 +16,7 @@ are typical that add most to D(p(x|z) || p(x)): frequent in z and rarer elsewher
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
@@ -69,6 +69,28 @@ def check_encoder(joint: Joint, encoder: Array) -> Array:
             "If rows sum to 1 instead, pass its transpose."
         )
     return W
+
+
+def encoder_for(joint: Joint, given: Any) -> Array:
+    """p(z|x) with a column for each x of the joint: of an array as it is, of a result that has an ``encoder`` by the labels of its x."""
+    made = getattr(given, "joint", None)
+    if not isinstance(made, Joint):
+        return check_encoder(joint, getattr(given, "encoder", given))
+    columns = {label: x for x, label in enumerate(made.x_labels)}
+    unknown = next((label for label in joint.x_labels if label not in columns), None)
+    if unknown is not None:
+        raise InvalidEncoderError(
+            f"the encoder has no column for x = {unknown!r}, which these records have: say what is released for it, as one more "
+            "column, or leave its records out."
+        )
+    return check_encoder(joint, np.asarray(given.encoder)[:, [columns[label] for label in joint.x_labels]])
+
+
+def hard_map(values: Iterable[Hashable]) -> Array:
+    """W[z, x] = 1 where x has the z-th of the values that differ, in the order in which they appear."""
+    some = [*values]
+    clusters = {value: z for z, value in enumerate(dict.fromkeys(some))}
+    return np.eye(len(clusters))[:, [clusters[value] for value in some]]
 
 
 def distinct_clusters(W: Array, p_x: Array, smallest: float = SMALLEST_MASS) -> list[list[int]]:
@@ -349,11 +371,17 @@ class EncoderView:
         >>> kept.assign([0, 1, 2], ids=["a", "b", "c"], key=key).tolist() == kept.assign([0, 1, 2], ids=["a", "b", "c"], key=key).tolist()
         True
         """
-        from .applying import drawn, letters_of_labels
+        from .letters import letters_of_labels
 
         check_one_of("unseen", unseen, UNSEEN_RULES)
         letters = letters_of_labels(self.joint, labels, refuse_unseen=unseen == "error")
-        return drawn(self.encoder, self.p_z, letters, rng, ids, key, suppress=unseen == "suppress")
+        return self._drawn(letters, rng, ids, key, suppress=unseen == "suppress")
+
+    def _drawn(self, letters: IntArray, rng: Any, ids: Any, key: bytes | None, *, suppress: bool) -> IntArray:
+        from .applying import drawn
+
+        W = np.column_stack([self.encoder, self.p_z])
+        return drawn(W, letters, np.random.default_rng(rng), ids, key, suppress=suppress)
 
     def transform(
         self,
@@ -381,13 +409,13 @@ class EncoderView:
         """
         import pandas as pd
 
-        from .applying import column_of, drawn, letters_of_rows
+        from .letters import column_of, in_memory, letters_of_rows
 
         check_one_of("unseen", unseen, UNSEEN_RULES)
         letters = letters_of_rows(self.joint, frame, refuse_unseen=unseen == "error")
         if isinstance(ids, str):
-            ids = column_of(frame, ids).tolist()
-        z = drawn(self.encoder, self.p_z, letters, rng, ids, key, suppress=unseen == "suppress")
+            ids = column_of(in_memory(frame), ids).tolist()
+        z = self._drawn(letters, rng, ids, key, suppress=unseen == "suppress")
         index = frame.index if isinstance(frame, pd.DataFrame) else None
         made = pd.Series(z, index=index, name="z")
         return made.astype("Int64").mask(made < 0) if unseen == "suppress" else made

@@ -2,10 +2,10 @@
 
 P~(x, y) = (n_x / n) p~(y|x),   p~(y|x) = sum_z p(z|x) q_z(y)                  (beta_x = n_x, below)
 
-How many groups K? 2, 4, 8, 16, 32, until -log likelihood + (K|Y| - 1)/2 rises: AIC, at half its price a parameter. Whether any? Only if
-BIC, at log(|X|)/2 a parameter, prefers some K > 1 to one group: else p~(y|x) = p(y) and I(X;Y) = 0. Up to 32 letters all are kept,
-each shrunk by itself, behind the same gate. What it gains is estimated without folds: the loss of a record, if its own
-count is taken out of its letter's row and the groups stay, is -log p_-i(y|x) = log sum_z p(z|x) / q_z(y).
+How many groups K? 2, 4, 8, 16, 32, until -log likelihood + (K|Y| - 1)/2 rises: AIC, with half a nat a parameter instead of one. Whether
+any? Only if BIC, with log(|X|)/2 a parameter, prefers some K > 1 to one group: else p~(y|x) = p(y) and I(X;Y) = 0. Up to 32 letters all
+are kept, each shrunk by itself, behind the same gate. What it gains is estimated without folds: the loss of a record, if its own count is
+taken out of its letter's row and the groups stay, is -log p_-i(y|x) = log sum_z p(z|x) / q_z(y).
 
 **Shrinkage** towards what all rows say together, pi, by a Dirichlet prior whose concentration the rows themselves choose:
 
@@ -94,8 +94,8 @@ def log_likelihood(counts: DistinctRows, alpha: Array) -> float:
         *((counts.rows[:, y], float(alpha[y]), 1.0) for y in range(len(alpha))),
         (counts.rows.sum(axis=1), float(alpha.sum()), -1.0),
     ]:
-        n, place = np.unique(seen, return_inverse=True)
-        total += sign * float(np.bincount(place.ravel(), counts.times) @ (gammaln(n + a) - gammaln(a)))
+        n, which = np.unique(seen, return_inverse=True)
+        total += sign * float(np.bincount(which.ravel(), counts.times) @ (gammaln(n + a) - gammaln(a)))
     return total
 
 
@@ -145,7 +145,7 @@ class MultinomialMixture(NamedTuple):
 
 def posterior(rows: Array, weights: Array, centres: Array) -> Array:
     """p(z|x), (rows, K), of categories with these counts; p(z) of one that was never seen."""
-    return _softmax(rows @ np.log(centres).T + np.log(weights))[0]
+    return softmax(rows @ np.log(centres).T + np.log(weights))[0]
 
 
 def fitted(counts: DistinctRows, groups: int, alpha: Array) -> MultinomialMixture:
@@ -175,14 +175,14 @@ def _climbed(counts: DistinctRows, weights: Array, centres: Array) -> Multinomia
     alive = once[:, 0] > np.log(RULES.dead)
     weights, centres = np.exp(once[alive, 0]), np.exp(once[alive, 1:])
     weights /= weights.sum()
-    _, log_total = _softmax(counts.rows @ np.log(centres).T + np.log(weights))
+    _, log_total = softmax(counts.rows @ np.log(centres).T + np.log(weights))
     return MultinomialMixture(weights, centres, float(counts.times @ log_total))
 
 
 def _step(counts: DistinctRows, theta: Array) -> tuple[Array, float]:
     """One EM step from theta = (log p(z), log q_z(y)), and the penalised log likelihood at theta."""
     log_p, log_q = theta[:, 0], theta[:, 1:]
-    posterior, log_total = _softmax(counts.rows @ log_q.T + log_p)
+    posterior, log_total = softmax(counts.rows @ log_q.T + log_p)
     value = float(counts.times @ log_total + HALF * log_q.sum())
     posterior *= counts.times[:, None]
     p = posterior.sum(axis=0)
@@ -191,7 +191,7 @@ def _step(counts: DistinctRows, theta: Array) -> tuple[Array, float]:
     return np.column_stack([log_p, np.log(q / q.sum(axis=1, keepdims=True))]), value
 
 
-def _softmax(scores: Array) -> tuple[Array, Array]:
+def softmax(scores: Array) -> tuple[Array, Array]:
     """exp(scores) over its sum, row by row, and the logarithm of that sum; the scores are overwritten."""
     top = scores.max(axis=1, keepdims=True)
     scores -= top
@@ -204,7 +204,7 @@ def _softmax(scores: Array) -> tuple[Array, Array]:
 def _normalised(theta: Array) -> Array:
     """Logarithms whose exponentials sum to 1 again, over z and over y, none of them below the least that EM itself gives."""
     log_p, log_q = np.maximum(theta[:, :1], np.log(RULES.faint)), theta[:, 1:]
-    return np.column_stack([log_p - _softmax(log_p.T.copy())[1], log_q - _softmax(log_q.copy())[1][:, None]])
+    return np.column_stack([log_p - softmax(log_p.T.copy())[1], log_q - softmax(log_q.copy())[1][:, None]])
 
 
 def _apart(centres: Array, pi: Array) -> Array:
@@ -237,9 +237,6 @@ FEW = 32
 """Letters up to which all are kept: a mixture has nothing to pool there (education x occupation of Adult: docs/benchmarks/sampling.md)."""
 
 MIXTURE, SHRINKAGE, CONSTANT = "mixture", "shrinkage", "constant"
-
-TABLE, DENOISED = "table", "denoised"
-"""What ``sample=`` takes."""
 
 
 class Candidate(NamedTuple):
@@ -451,5 +448,5 @@ def counts_of(joint: Joint, what: str) -> Any:
 
 def sampled(joint: Joint, sample: str) -> Joint:
     """The joint that ``sample=`` asks for: ``"table"``, as it is, or ``"denoised"``."""
-    check_one_of("sample", sample, (TABLE, DENOISED))
-    return joint if sample == TABLE or joint.denoising is not None else denoised(joint)
+    check_one_of("sample", sample, ("table", "denoised"))
+    return joint if sample == "table" or joint.denoising is not None else denoised(joint)

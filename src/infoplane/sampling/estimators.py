@@ -25,18 +25,19 @@ pairings are of x with y, and I is that of W N.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..checks import check_one_of, whole_number
-from ..encoder.encoder import check_encoder
+from ..encoder.encoder import check_encoder, encoder_for
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted
 from ..information import Array, bits, entropy, mutual_information
 from ..joint.joint import Joint
-from ..joint.tables import LARGEST_TABLE, checked_table, whole_counts
+from ..joint.tables import LARGEST_TABLE, checked_table, dense, whole_counts
 from .denoising import counts_of
 
 
@@ -82,13 +83,11 @@ def checked_counts(counts: Any) -> Any:
 
 def filled(table: Any) -> Any:
     """A dense table; refused beyond `LARGEST_TABLE`."""
-    if isinstance(table, np.ndarray):
-        return table
-    if table.shape[0] * table.shape[1] > LARGEST_TABLE:
+    if not isinstance(table, np.ndarray) and math.prod(table.shape) > LARGEST_TABLE:
         raise InvalidJointError(
             f"this needs every cell of the table, at most {LARGEST_TABLE:,}; its shape is {table.shape}."
         )
-    return table.toarray()
+    return dense(table)
 
 
 def _miller_madow(n_i: Array) -> float:
@@ -201,7 +200,10 @@ def permutation_test(
                 "the encoder was made from these records, and always shows information in them: test it on others, or test I(X;Y) "
                 "without it."
             )
-        W = check_encoder(Joint.from_counts(table), getattr(encoder, "encoder", encoder))
+        if isinstance(counts, Joint):
+            W = encoder_for(counts, encoder)
+        else:
+            W = check_encoder(Joint.from_counts(table), getattr(encoder, "encoder", encoder))
         if np.isin(W, (0.0, 1.0)).all():  # z takes the place of x: a smaller table
             table, W = (W @ table).astype(np.int64), None
     n_x, n_y = table.sum(axis=1), table.sum(axis=0)

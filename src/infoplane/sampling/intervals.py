@@ -46,8 +46,8 @@ import numpy as np
 from scipy import sparse
 
 from ..checks import number
-from ..encoder.encoder import check_encoder
-from ..errors import InvalidEncoderError, InvalidOptionError
+from ..encoder.encoder import encoder_for
+from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, IntArray, bits, expected_information, mutual_information, rel_entr
 from ..joint.joint import Joint, check_joint
@@ -264,26 +264,12 @@ def leakage_bound(encoder: Any, joint: Joint, *, confidence: float = CONFIDENCE)
     if joint.counts.sum() < 2:
         raise InvalidOptionError(f"a bound for the population needs records; found {int(joint.counts.sum())}.")
     seen = joint in (getattr(encoder, "joint", None), getattr(encoder, "secret", None))
-    return bound_of(_columns(encoder, joint), joint.counts, confidence, joint.y_labels, seen=seen)
+    return bound_of(encoder_for(joint, encoder), joint.counts, confidence, joint.y_labels, seen=seen)
 
 
 def checked_confidence(value: float) -> float:
     """A confidence, or an error that says what one is."""
     return number("confidence", value, "a number from 0.5 to below 1, such as 0.95", least=0.5, below=1.0)
-
-
-def _columns(encoder: Any, joint: Joint) -> Array:
-    """The encoder with a column for each x of the joint."""
-    if not hasattr(encoder, "encoder"):
-        return check_encoder(joint, encoder)
-    place = {label: x for x, label in enumerate(encoder.joint.x_labels)}
-    unknown = next((label for label in joint.x_labels if label not in place), None)
-    if unknown is not None:
-        raise InvalidEncoderError(
-            f"the encoder has no column for x = {unknown!r}, which these records have: say what is released for it, as one more "
-            "column, or leave its records out."
-        )
-    return check_encoder(joint, np.asarray(encoder.encoder)[:, [place[label] for label in joint.x_labels]])
 
 
 def bound_of(

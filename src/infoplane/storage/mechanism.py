@@ -5,7 +5,8 @@
 
 ``letters`` has an object for each column: ``{"kind": "categories", "values": [...], "missing": true}``, or ``{"kind": "intervals",
 "edges": [...], "missing": false}``; with several columns ``keys`` are the combinations that were met, numbered in row-major order.
-``labels`` is the cluster of every row of the table, the last that of what was never met; a random mechanism has ``encoder``, p(z|x) row
+``rows`` is the row of a table for every letter,
+``labels`` the cluster of every row, the last that of what was never met; a random mechanism has ``encoder``, p(z|x) row
 by row. Nothing of a file is used before kinds, sizes, ranges and sums were checked; an error says where the file is wrong.
 """
 
@@ -23,17 +24,21 @@ import numpy as np
 import pandas as pd
 
 from ..checks import SUM_TOLERANCE
+from ..encoder.letters import CategoryLetters, IntervalLetters, RowLetters
 from ..errors import InvalidMechanismError
 from ..formatting import shortened
 from ..information import IntArray
 from ..joint.tables import LARGEST_TABLE
-from ..table.mechanism import CategoryLetters, IntervalLetters, Letters, Mechanism, MechanismFeature, ProductLetters
+from ..table.mechanism import Mechanism, MechanismFeature
 from .files import check_regular, path_of, to_json, whole_file
 
 FORMAT, VERSION = "infoplane mechanism", 1
 """How a file begins; the version rises with every change that an older reader would take for something else."""
 
 KINDS = ("encoder", "release")
+
+MOST_COMBINATIONS = 2**62
+"""Numbers of combinations are 64-bit integers, with a bit to spare."""
 
 LARGEST = 2**28
 """Bytes of a file that are read: 256 MB, about five million categories."""
@@ -56,16 +61,20 @@ def write_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
 
 
 def _feature_record(one: MechanismFeature) -> dict[str, Any]:
-    letters = one.letters
-    keys, parts = (letters.keys, letters.parts) if isinstance(letters, ProductLetters) else (None, (letters,))
+    met, sizes = one.letters.met, tuple(part.size for part in one.letters.parts)
+    if met is not None and math.prod(sizes) >= MOST_COMBINATIONS:
+        raise InvalidMechanismError(
+            f"a mechanism's file numbers the combinations of its columns' values, fewer than 2**62; found {math.prod(sizes):.2g}. "
+            "Put columns into bins, or leave some out."
+        )
     return {
         "name": one.name,
         "columns": list(one.columns),
-        "letters": [_letters_record(part) for part in parts],
+        "letters": [_letters_record(part) for part in one.letters.parts],
         "rows": one.rows,
         "clusters": list(one.clusters),
         "descriptions": list(one.descriptions),
-        **({} if keys is None else {"keys": keys.to_numpy()}),
+        **({} if met is None else {"keys": np.ravel_multi_index(tuple(met), sizes)}),
         **({"labels": one.encoder.argmax(axis=0)} if one.deterministic else {"encoder": one.encoder.T}),
     }
 
@@ -179,7 +188,7 @@ def _feature(one: _Node) -> MechanismFeature:
     letters = _letters(one, [_part(part) for part in parts])
     clusters = one.names("clusters")
     encoder = _encoder(one, len(clusters))
-    rows = one.whole("rows", encoder.shape[1] - 1)
+    rows = one.whole("rows", encoder.shape[1])
     one.at("rows").need(len(rows) == letters.size, f"{letters.size} numbers, one for each letter", len(rows))
     said = one.texts("descriptions")
     one.at("descriptions").need(len(said) in (0, len(clusters)), f"{len(clusters)} texts, or none", len(said))
@@ -201,14 +210,15 @@ def _part(one: _Node) -> CategoryLetters | IntervalLetters:
     return CategoryLetters(pd.Index(values, dtype=None if values else object), missing)
 
 
-def _letters(one: _Node, parts: list[CategoryLetters | IntervalLetters]) -> Letters:
+def _letters(one: _Node, parts: list[CategoryLetters | IntervalLetters]) -> RowLetters:
     if len(parts) == 1:
-        return parts[0]
-    combinations = math.prod(part.size for part in parts)
-    one.at("letters").need(0 < combinations < 2**62, "of fewer than 2**62 combinations", combinations)
+        return RowLetters(tuple(parts))
+    sizes = tuple(part.size for part in parts)
+    combinations = math.prod(sizes)
+    one.at("letters").need(0 < combinations < MOST_COMBINATIONS, "of fewer than 2**62 combinations", combinations)
     keys = one.whole("keys", combinations)
     one.at("keys").need(len(np.unique(keys)) == len(keys), "different")
-    return ProductLetters(tuple(parts), pd.Index(keys))
+    return RowLetters(tuple(parts), np.array(np.unravel_index(keys, sizes)))
 
 
 def _encoder(one: _Node, clusters: int) -> Any:

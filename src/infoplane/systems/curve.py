@@ -45,6 +45,7 @@ from ..solve import solve
 from ..solvers.annealing import Annealing
 from ..solvers.base import make_starts, seed_sequence
 from ..solvers.job import Job, ProofOptions, RunOptions
+from ..solvers.shared.partitions import encoder_of
 from .given import System
 from .measures import gnid
 
@@ -87,8 +88,6 @@ class KnownCurve:
         full = np.eye(letters) if self.hides_y else _sufficient(self.support)
         self._keep(everything, self.made(everything, full, "everything"))
 
-    # -- letters -------------------------------------------------------------------------------------------------------
-
     def line(self, point: PlanePoint | Solution) -> EncoderLine:
         """A point of the plane in the letters of the curve."""
         return EncoderLine(point.ixz, -point.iyz if self.hides_y else point.iyz)
@@ -105,8 +104,6 @@ class KnownCurve:
         """The problem whose optimum has this slope."""
         inside = min(slope, -SMALLEST) if self.hides_y else max(slope, SMALLEST)
         return self.family(self.parameter(inside))
-
-    # -- what is known -------------------------------------------------------------------------------------------------
 
     def made(self, slope: float, W: Array, name: str) -> Solution:
         """An encoder that no solver has found, as the answer at a slope."""
@@ -146,15 +143,13 @@ class KnownCurve:
         best = self.best_at(slope) - TIE
         return [corner.run for corner, line in zip(self.corners, self.lines, strict=True) if line.at(slope) >= best]
 
-    def bracket(self, u: float) -> tuple[EncoderLine, EncoderLine]:
-        """The neighbouring corners between which, or at one of which, I(X;Z) = u lies; beyond the end, the last two."""
-        after = next((at for at, line in enumerate(self.lines) if line.u >= u), len(self.lines) - 1)
-        after = max(after, 1)
-        return self.lines[after - 1], self.lines[after]
-
     def _between(self, u: float) -> tuple[EncoderLine, EncoderLine, float]:
-        """The bracket of u, and how far on the way from its left to its right corner u lies."""
-        left, right = self.bracket(u)
+        """The neighbouring corners between which, or at one of which, I(X;Z) = u lies, and how far on the way from one to the other.
+
+        Beyond the end they are the last two.
+        """
+        after = next((at for at, line in enumerate(self.lines) if line.u >= u), len(self.lines) - 1)
+        left, right = self.lines[max(after, 1) - 1], self.lines[max(after, 1)]
         return left, right, min(max((u - left.u) / (right.u - left.u), 0.0), 1.0)
 
     def height(self, u: float) -> float:
@@ -191,11 +186,9 @@ class KnownCurve:
     def _always(self) -> list[Line]:
         return known_lines(self.joint, self.hides_y)
 
-    # -- where to look next --------------------------------------------------------------------------------------------
-
     def chord(self, u: float) -> float:
         """The slope of the hull at u: the corners on both sides are equally good there."""
-        left, right = self.bracket(u)
+        left, right, _ = self._between(u)
         return (right.w - left.w) / (right.u - left.u)
 
     def guess(self, u: float) -> float:
@@ -214,11 +207,10 @@ class KnownCurve:
 def _sufficient(support: Support) -> Array:
     """The hard map that joins letters of equal p(y|x)."""
     classes = Letters(support).classes
-    homes = np.arange(len(support.p_x)) if classes is None else classes
-    return support.lift(np.eye(int(homes.max()) + 1)[:, homes])
+    return support.lift(np.eye(len(support.p_x)) if classes is None else encoder_of(classes))
 
 
-def optimum(curve: KnownCurve, slope: float, options: RunOptions, init: Array | None = None) -> Solution:
+def optimum(curve: KnownCurve, slope: float, init: Array | None = None) -> Solution:
     """The best encoder found at one more slope, begun from what is known beside it, or from ``init``, if given.
 
     The bottleneck is annealed upwards: from the optimum at the nearest smaller gamma, whose clusters can only merge; where none is known,
@@ -227,7 +219,7 @@ def optimum(curve: KnownCurve, slope: float, options: RunOptions, init: Array | 
     if curve.hides_y:
         # Few starts: one that misses the optimum is mended by its neighbours, since all slopes share one hull.
         starts = {"starts": 6, "rng": 0} if init is None else {"init": init}
-        return solve(curve.joint, curve.problem(slope), max_iter=options.max_iter, tol=options.tol, **starts)
+        return solve(curve.joint, curve.problem(slope), max_iter=ENOUGH.max_iter, tol=ENOUGH.tol, **starts)
     problem, support, began = curve.problem(slope), curve.support, time.perf_counter()
     below = [one for one in curve.solved if 0.0 < one < slope]  # not the end
     if init is None and below:
@@ -236,7 +228,7 @@ def optimum(curve: KnownCurve, slope: float, options: RunOptions, init: Array | 
         path, first, clusters = Annealing(), make_starts(curve.joint, None, 1, seed_sequence(0), "identity"), None
     else:
         path, first, clusters = Annealing(rungs=0), np.ascontiguousarray(init[None][:, :, support.x]), len(init)
-    job = Job(support, problem, first, options.tol, clusters, budget=Budget(iterations=options.max_iter))
+    job = Job(support, problem, first, ENOUGH.tol, clusters, budget=Budget(iterations=ENOUGH.max_iter))
     with one_blas_thread():
         run = path.run(job)[0]
     return finished(support, problem, run, seconds=time.perf_counter() - began)
@@ -272,8 +264,6 @@ class Placement:
     iyz: float
     parameter: float
     """The gamma (or beta) at which it comes closest; gamma = 0, beta = infinite, beyond the frontier's last slope."""
-    bracket: tuple[float, float]
-    """Solved parameters on both sides of it; equal on a straight piece."""
     epsilon: float
     """L(encoder) - L(optimum) at `parameter`, in nats of I(Y;Z)."""
     low: float
@@ -340,7 +330,7 @@ class Search:
 
     def _solve(self, slope: float, init: Array | None = None) -> None:
         self.solves += 1
-        self.curve.add(slope, optimum(self.curve, slope, ENOUGH, init))
+        self.curve.add(slope, optimum(self.curve, slope, init))
 
     def _proven(self, slope: float, proof: ProofOptions) -> bool:
         """A bound at a slope; whether the proof has found a better encoder."""
@@ -355,7 +345,6 @@ class Search:
         curve = self.curve
         slope, excess = curve.nearest(line)
         best = min(curve.optimal_at(slope), key=lambda run: abs(run.ixz - line.u))
-        low, high = sorted(curve.parameter(one) for one in curve.slopes_around(line.u))
         achieved = max(curve.height(line.u) - line.w, 0.0)  # it achieves itself
         if excess < -ON_THE_CURVE:
             warnings.warn(
@@ -369,7 +358,6 @@ class Search:
             ixz=line.u,
             iyz=-line.w if curve.hides_y else line.w,
             parameter=curve.parameter(slope),
-            bracket=(low, high),
             epsilon=excess,
             low=achieved,
             high=curve.proven_excess(line) if proven else math.inf,

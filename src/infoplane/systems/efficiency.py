@@ -206,17 +206,11 @@ TOL = 1e-7
 """Nats between the two sides of epsilon at which to stop: seven digits of it, more than are shown."""
 
 
-class Placements:
+class Placements(NamedTuple):
     """The encoders in the order given, and everything that was solved on the way."""
 
-    def __init__(self, curve: KnownCurve, placed: list[Placement]) -> None:
-        self.curve, self.placed = curve, placed
-
-    def __len__(self) -> int:
-        return len(self.placed)
-
-    def __getitem__(self, number: int) -> Placement:
-        return self.placed[number]
+    curve: KnownCurve
+    placed: list[Placement]
 
     @property
     def frontier(self) -> Frontier:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, Result, bits
 from ..joint.joint import Joint
+from ..joint.tables import MISSING, by_column
 from ..sampling.denoising import counts_of
 from ..sampling.held_out import parts_of, without
 from ..sampling.intervals import CONFIDENCE, InformationInterval, checked_confidence, complexity, interval_of, relevance
@@ -110,10 +111,12 @@ def evaluate(encoder: Any, data: Any, *, confidence: float = CONFIDENCE) -> Held
     True
     """
     confidence = checked_confidence(confidence)
-    joint = data if isinstance(data, Joint) else _rows(encoder, data)
+    made = getattr(encoder, "joint", None)
+    made = made if isinstance(made, Joint) else None
+    joint = data if isinstance(data, Joint) else _rows(made, data)
     counts = counts_of(joint, "an interval")
-    _refuse_own_records(encoder, joint)
-    W, known = _columns(encoder, joint)
+    _refuse_own_records(made, joint)
+    W, known = _columns(encoder, made, joint)
     n_x = np.asarray(counts.sum(axis=1)).ravel()
     return HeldOutEvaluation(
         ixz=interval_of([complexity(W, n_x)], confidence),
@@ -125,19 +128,20 @@ def evaluate(encoder: Any, data: Any, *, confidence: float = CONFIDENCE) -> Held
     )
 
 
-def _rows(encoder: Any, data: Any) -> Joint:
+def _rows(made: Joint | None, data: Any) -> Joint:
     """Rows of a frame as the table of the columns that a solution was made of."""
-    made = getattr(encoder, "joint", None)
-    if not isinstance(made, Joint):
+    if made is None:
         raise InvalidOptionError(
             "rows can be evaluated for a Solution only, which knows its columns; give a Joint of them (Joint.from_frame, from_samples)."
         )
-    return Joint.from_frame(data, list(made.x_names), list(made.y_names), bins=made.bins)
+    labels = by_column(made.x_labels, made.x_names) | by_column(made.y_labels, made.y_names)
+    lacks = any(MISSING in values for values in labels.values())
+    missing: Literal["category", "error"] = "category" if lacks else "error"
+    return Joint.from_frame(data, list(made.x_names), list(made.y_names), bins=made.bins, missing=missing)
 
 
-def _refuse_own_records(encoder: Any, joint: Joint) -> None:
-    made = getattr(encoder, "joint", None)
-    if not isinstance(made, Joint) or made.counts is None:
+def _refuse_own_records(made: Joint | None, joint: Joint) -> None:
+    if made is None or made.counts is None:
         return
     alike = (made.x_labels, made.y_labels) == (joint.x_labels, joint.y_labels)
     if alike and abs(made.counts - joint.counts).sum() == 0:
@@ -147,28 +151,27 @@ def _refuse_own_records(encoder: Any, joint: Joint) -> None:
         )
 
 
-def _columns(encoder: Any, joint: Joint) -> tuple[Array, Any]:
+def _columns(encoder: Any, made: Joint | None, joint: Joint) -> tuple[Array, Any]:
     """The encoder with a column for each x of the joint, and which of these it knows; the others have p(z)."""
-    made = getattr(encoder, "joint", None)
-    if isinstance(made, Joint):
+    if made is not None:
         W, labels, p_z = np.asarray(encoder.encoder, dtype=float), made.x_labels, np.asarray(encoder.encoder) @ made.p_x
     else:
         system = read_system(encoder, joint, match=False)
         W, labels, p_z = system.encoder, system.x_labels or joint.x_labels, None
-    place = {label: x for x, label in enumerate(labels)}
-    at = np.array([place.get(label, -1) for label in joint.x_labels])
-    known = at >= 0
+    numbers = {label: x for x, label in enumerate(labels)}
+    columns = np.array([numbers.get(label, -1) for label in joint.x_labels])
+    known = columns >= 0
     if not known.any():
         raise InvalidOptionError(
             f"no x of these records is one that the encoder knows: they have {label_text(joint.x_labels[0], 40)}, it has "
             f"{label_text(labels[0], 40)}."
         )
-    columns = W[:, at]
+    matched = W[:, columns]
     if p_z is None:
         weights = joint.p_x * known
-        p_z = columns @ (weights / weights.sum()) if weights.sum() > 0 else W.mean(axis=1)
-    columns[:, ~known] = p_z[:, None]
-    return columns, known
+        p_z = matched @ (weights / weights.sum()) if weights.sum() > 0 else W.mean(axis=1)
+    matched[:, ~known] = p_z[:, None]
+    return matched, known
 
 
 @dataclass(frozen=True, eq=False)

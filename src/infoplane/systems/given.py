@@ -16,15 +16,13 @@ from typing import Any
 import numpy as np
 
 from ..checks import SUM_TOLERANCE, check_flag, check_one_of
+from ..encoder.encoder import hard_map
 from ..errors import InvalidEncoderError, InvalidJointError
 from ..information import Array, Result
 from ..joint.joint import Joint
 from ..joint.tables import aligned, checked_names, own_labels, plain_values
 
 Labels = tuple[Hashable, ...]
-
-AXES = ("zx", "xz")
-"""Which axis of a bare array is which: a row for each z, as encoders have it, or a row for each x, as frames have it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +146,6 @@ def _part(whole: Joint, name: Hashable) -> Joint:
         raise InvalidEncoderError(f"system {name!r} has no naming: all its counts are 0.") from None
 
 
-# -- one system --------------------------------------------------------------------------------------------------------
-
-
 def _is_one_system(given: Any) -> bool:
     """Whether this is a system rather than a sequence of them: a table, a column of labels, or something with an encoder."""
     if hasattr(given, "encoder") or hasattr(given, "columns"):
@@ -183,10 +178,13 @@ def read_system(
     [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     check_flag("counts", counts)
+    made = getattr(given, "joint", None)
     if hasattr(given, "encoder"):  # a solution's, which is known to be (|Z|, |X|)
         given, axes = given.encoder, "zx"
     try:
         table, x_labels, z_labels = _table(given, joint, counts, axes)
+        if joint is not None and isinstance(made, Joint):
+            x_labels = made.x_labels
         if joint is not None and (match or x_labels is None):
             table, x_labels = _matched(table, x_labels, joint), joint.x_labels
         W = _checked(table, x_labels or tuple(range(table.shape[1])), counts)
@@ -221,16 +219,13 @@ def _is_column(given: Any) -> bool:
 def _hard(given: Any) -> tuple[Array, Labels | None, Labels]:
     """One z for each x: the encoder of 0 and 1, the labels of x if there are any, and those of z in order of appearance."""
     words = plain_values(list(given.values()) if isinstance(given, Mapping) else given, "hard labels")
-    place = {word: z for z, word in enumerate(dict.fromkeys(words))}
-    if any(isinstance(word, float) and not word.is_integer() for word in place):
+    if any(isinstance(word, float) and not word.is_integer() for word in words):
         raise InvalidEncoderError(
             "hard labels must be names or whole numbers; found fractions. A table of probabilities is an array (|Z|, |X|) or a frame."
         )
-    if not place:
+    if not words:
         raise InvalidEncoderError("hard labels must name a z for each x; found none.")
-    W = np.zeros((len(place), len(words)))
-    W[[place[word] for word in words], np.arange(len(words))] = 1.0
-    return W, own_labels(given), tuple(place)
+    return hard_map(words), own_labels(given), tuple(dict.fromkeys(words))
 
 
 def _framed(given: Any, joint: Joint | None) -> tuple[Array, Labels | None, Labels]:
@@ -274,7 +269,7 @@ def _oriented(table: Array, letters: int | None, counts: bool, axes: str | None)
     of x, if it is another than that of z, tells.
     """
     if axes is not None:
-        check_one_of("axes", axes, AXES)
+        check_one_of("axes", axes, ("zx", "xz"))
         return table.T if axes == "xz" else table
     if counts:
         told = letters is not None and table.shape[0] != table.shape[1]
@@ -296,14 +291,12 @@ def _oriented(table: Array, letters: int | None, counts: bool, axes: str | None)
 def _matched(table: Array, x_labels: Labels | None, joint: Joint) -> Array:
     """The columns in the order of the joint's x."""
     letters = joint.shape[0]
-    if x_labels is None:
-        if table.shape[1] != letters:
-            turned = ' For a row per x say axes="xz".' if table.shape[0] == letters else ""
-            raise InvalidEncoderError(
-                f"an encoder must have shape (|Z|, |X|) = (any, {letters}); found {table.shape}.{turned}"
-            )
+    if x_labels is not None:
+        return table[:, aligned(x_labels, joint.x_labels, "the joint")]
+    if table.shape[1] == letters:
         return table
-    return table[:, aligned(x_labels, joint.x_labels, "the joint")]
+    turned = ' For a row per x say axes="xz".' if table.shape[0] == letters else ""
+    raise InvalidEncoderError(f"an encoder must have shape (|Z|, |X|) = (any, {letters}); found {table.shape}.{turned}")
 
 
 def _checked(table: Array, labels: Labels, counts: bool) -> Array:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ..checks import check_one_of, extra, number, real_array
-from ..encoder.encoder import check_encoder, cluster_names
+from ..encoder.encoder import cluster_names, encoder_for
 from ..errors import InvalidOptionError
 from ..formatting import label_text
 from ..frontier.release import Release, rare_values, release_mechanism
@@ -111,7 +111,7 @@ def audit(
     check_joint(joint)
     check_one_of("by", by, ["measure", *FRAMES])
     seconds = number("max_seconds", max_seconds, "a number of seconds, 0 or more", least=0.0)
-    W = check_encoder(joint, getattr(encoder, "encoder", encoder))
+    W = encoder_for(joint, encoder)
     told = Told(joint, W)
     if by != "measure":
         return FRAMES[by](told)
@@ -147,9 +147,9 @@ class Told:
         before = float(self.prior.max())
         return before, max(float(self.J.max(axis=1).sum()), before)
 
-    def names(self, places: Any) -> list[str]:
-        """What the secrets at these places are called."""
-        return [label_text(self.joint.y_labels[self.letters[s]]) for s in places]
+    def names(self, columns: Any) -> list[str]:
+        """What the secrets of these columns are called."""
+        return [label_text(self.joint.y_labels[self.letters[s]]) for s in columns]
 
     def records(self, share: Any) -> Any:
         """How many records a share is; NaN if the joint is no table of records."""
@@ -160,8 +160,8 @@ def quantile(values: Array, weights: Array, share: float) -> float:
     """The least of some values that so much of the weight does not exceed."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weights[order])
-    place = int(np.searchsorted(reached, share * reached[-1] * (1.0 - 1e-12)))
-    return float(values[order[min(place, len(values) - 1)]])
+    first = int(np.searchsorted(reached, share * reached[-1] * (1.0 - 1e-12)))
+    return float(values[order[min(first, len(values) - 1)]])
 
 
 def measured(found: list[Finding], kept: str = "X") -> pd.DataFrame:
@@ -349,10 +349,10 @@ def _by_attribute(told: Told) -> pd.DataFrame:
     p_z, worst = told.W @ p_x, np.where(told.W > 0.0, told.lifts.max(axis=1)[:, None], -np.inf).max(axis=0)
     rows = []
     for name, values in by_column(told.joint.x_labels, told.joint.x_names).items():
-        places: dict[Any, list[int]] = {}
+        letters: dict[Any, list[int]] = {}
         for x in np.flatnonzero(p_x > 0.0).tolist():
-            places.setdefault(values[x], []).append(x)
-        for value, some in places.items():
+            letters.setdefault(values[x], []).append(x)
+        for value, some in letters.items():
             mass = float(p_x[some].sum())
             given = told.W[:, some] @ p_x[some] / mass
             rows.append(

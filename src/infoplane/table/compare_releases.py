@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..checks import cap_in_nats, listed, whole_number
-from ..encoder.encoder import check_encoder
+from ..encoder.encoder import encoder_for, hard_map
 from ..errors import InvalidOptionError
 from ..formatting import alternatives, counted
 from ..frontier.release import Release, kept_and_hidden, release_mechanism
@@ -190,28 +190,31 @@ def compare_releases(
     ['without job', 'job at level 1', 'age in 2 bins', 'age in 2 bins, job at level 1']
     """
     task, hide = kept_and_hidden(joint)
-    given = [(str(name), _encoder(hide, one)) for name, one in releases.items()]
-    given += [*_without(hide, dropped), *_coarser(hide, levels or {}), *_merged(hide, merged)]
+    given = [
+        *((str(name), _encoder(hide, one)) for name, one in releases.items()),
+        *_without(hide, dropped),
+        *_coarser(hide, levels or {}),
+        *_merged(hide, merged),
+    ]
     if not given:
         raise InvalidOptionError("a comparison needs a release at least; found none.")
     if len({name for name, _ in given}) < len(given):
         raise InvalidOptionError("every release needs a name of its own; one of those made on request has the same.")
     found = []
-    for name, encoder in given:
-        W = check_encoder(hide, encoder)
+    for name, W in given:
         told = Told(hide, W)
         worst, group = float(told.lifts.max()), told.records(float(told.p_z.min()))
         found.append(ComparedRelease(name, W, utility(hide, W, task), plane_point(hide, W).iyz, worst, group))
     return ReleaseComparison("X" if task is None else "U", tuple(found))
 
 
-def _encoder(joint: Joint, one: Any) -> Any:
+def _encoder(joint: Joint, one: Any) -> Array:
     """p(z|x) of what a caller gives."""
     if isinstance(one, str | os.PathLike):
         from ..storage.mechanism import read_mechanism
 
         one = read_mechanism(one)
-    return one.encoder_for(joint) if hasattr(one, "encoder_for") else getattr(one, "encoder", one)
+    return encoder_for(joint, one.encoder_for(joint) if hasattr(one, "encoder_for") else one)
 
 
 def _columns(joint: Joint, asked: str, names: Iterable[str]) -> dict[str, list[Any]]:
@@ -226,9 +229,7 @@ def _columns(joint: Joint, asked: str, names: Iterable[str]) -> dict[str, list[A
 
 def _apart(columns: Sequence[Sequence[Any]], letters: int) -> Array:
     """x with equal values in these columns are one z."""
-    rows = [*zip(*columns, strict=True)] or [()] * letters
-    place = {value: z for z, value in enumerate(dict.fromkeys(rows))}
-    return np.eye(len(place))[:, [place[value] for value in rows]]
+    return hard_map([*zip(*columns, strict=True)] or [()] * letters)
 
 
 def _without(joint: Joint, dropped: Iterable[str | Sequence[str]]) -> Iterator[tuple[str, Array]]:

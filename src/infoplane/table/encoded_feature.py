@@ -6,7 +6,7 @@ cross-fitting cheap: centres are those of all records, and only p~(y|x) is compu
 
 *Intervals of numbers* are cut by the dynamic programme, into the k that minimises the description length
 
-    n H(Y|Z) + (k - 1)(|Y| - 1)/2 log n + log C(m - 1, k - 1),     m places between distinct values, or between 2,000 bins of equal mass.
+    n H(Y|Z) + (k - 1)(|Y| - 1)/2 log n + log C(m - 1, k - 1),     m distinct values, or 2,000 bins of equal mass.
 
 *A letter that was never met* becomes what the prior p(y) says: the cluster nearest to it, p(y) itself, p(z). Where on the trade-off:
 
@@ -33,6 +33,7 @@ import numpy as np
 
 from ..checks import number, positive_number, whole_number
 from ..encoder.encoder import by_mass, predicted, typical
+from ..encoder.letters import UNSEEN, IntervalLetters, RowLetters
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import label_text
 from ..information import NATS_PER_BIT, Array, IntArray, plane_point
@@ -41,10 +42,9 @@ from ..joint.joint import Joint
 from ..joint.tables import LARGEST_TABLE
 from ..posterior.merge_path import agglomerative_bottleneck
 from ..problem import bottleneck
-from ..sampling.denoising import CONSTANT, HALF, MIXTURE, Denoising, DistinctRows, fit, overall, shrunk
+from ..sampling.denoising import CONSTANT, HALF, MIXTURE, Denoising, DistinctRows, fit, overall, shrunk, softmax
 from ..solve import solve
 from ..solvers.shared.partitions import encoder_of, line_cuts, prebins
-from .mechanism import IntervalLetters, Letters, looked_up
 from .partition import FINEST, map_plane, partition, partition_curve
 
 if TYPE_CHECKING:
@@ -74,10 +74,6 @@ class OperatingPoint:
         }
         for name in given:
             checks[name](name, getattr(self, name))
-
-    def most(self, automatic: int) -> int:
-        """The most clusters to look at, if ``automatic`` is what the records support."""
-        return automatic if self.n_clusters is None else self.n_clusters
 
     def choose(self, ixz: Array, iyz: Array) -> int:
         """Which of some hard maps, of 1, 2, ... clusters, in nats: its index."""
@@ -121,9 +117,7 @@ class ColumnGroups:
     def soft(self, counts: Array, p_y_given_x: Array) -> Array:
         """p(z|x): the bottleneck's, or that of the groups of the denoising; where it has none, the nearest centre."""
         if self.gamma is not None:
-            scores = self._scores(p_y_given_x)
-            W = np.exp(scores - scores.max(axis=1, keepdims=True))
-            return np.asarray(W / W.sum(axis=1, keepdims=True))
+            return softmax(self._scores(p_y_given_x))[0]
         if self.denoising.how == MIXTURE:
             return np.ascontiguousarray(self.denoising.posterior(counts).T)
         return np.eye(self.clusters)[self.labels(p_y_given_x)]
@@ -155,7 +149,7 @@ def _encoder(joint: Joint, denoising: Denoising, point: OperatingPoint) -> Array
         return solve(joint, bottleneck(point.gamma), clusters=min(letters, MOST), rng=0).encoder
     # Clusters for each group of the denoising: a category of few records lies between two of them. MATHS (b).
     several = 2 * denoising.groups if denoising.how == MIXTURE else letters
-    most = point.most(min(several, MOST))
+    most = point.n_clusters or min(several, MOST)
     if point.max_bits is None and point.min_relevance is None:
         # Restarts would take as long as all the rest, for clusters that no model downstream tells from these.
         W = partition(joint, clusters=most, starts=0).encoder
@@ -178,28 +172,27 @@ def interval_edges(
     """Where a column of numbers is cut; ``codes`` are the y of the rows. No value may be missing."""
     if len(values) == 0:
         return ()
-    distinct, place = np.unique(values, return_inverse=True)
+    distinct, numbers = np.unique(values, return_inverse=True)
     bins: IntArray = np.arange(len(distinct))
     if len(distinct) > FINEST:
-        bins = prebins(np.asarray(np.bincount(place, weights), dtype=float), FINEST)
-    counts = cross_counts(bins[place], codes, weights, (int(bins.max()) + 1, outcomes))
-    n, places = float(counts.sum()), len(counts)
-    cuts = line_cuts(counts / n, min(point.most(MOST), MOST))
+        bins = prebins(np.asarray(np.bincount(numbers, weights), dtype=float), FINEST)
+    counts = cross_counts(bins[numbers], codes, weights, (int(bins.max()) + 1, outcomes))
+    n, m = float(counts.sum()), len(counts)
+    cuts = line_cuts(counts / n, min(point.n_clusters or MOST, MOST))
     k = np.arange(1, len(cuts.lost))
-    ways = np.array([math.lgamma(places) - math.lgamma(one) - math.lgamma(places - one + 1) for one in k])
+    ways = np.array([math.lgamma(m) - math.lgamma(one) - math.lgamma(m - one + 1) for one in k])
     length = n * cuts.lost[1:] + 0.5 * (k - 1) * (outcomes - 1) * math.log(max(n, 2.0)) + ways
     best = 1 + int(np.argmin(length))
     points = [map_plane(encoder_of(cuts.labels(one)) @ counts / n) for one in range(1, best + 1)]
     chosen = 1 + point.choose(*np.array(points).T)
-    homes = cuts.labels(chosen)[bins]
-    ends = np.flatnonzero(np.diff(homes))
+    ends = np.flatnonzero(np.diff(cuts.labels(chosen)[bins]))
     return tuple(float(shortest_edge(float(distinct[i]), float(distinct[i + 1]))) for i in ends)
 
 
 def cross_counts(letters: IntArray, classes: IntArray, weights: Array, shape: tuple[int, int]) -> Array:
     """N[x, y]: the weight of the rows with this letter and this class."""
-    cells = letters * shape[1] + classes
-    return np.asarray(np.bincount(cells, weights, shape[0] * shape[1]), dtype=float).reshape(shape)
+    cells = np.bincount(letters * shape[1] + classes, weights, shape[0] * shape[1])
+    return np.asarray(cells, dtype=float).reshape(shape)
 
 
 OUTPUTS = ("cluster", "posterior", "log_posterior", "soft")
@@ -217,7 +210,7 @@ class EncodedFeature:
 
     name: str
     columns: tuple[int, ...]
-    letters: Letters = field(repr=False)
+    letters: RowLetters = field(repr=False)
     rows: IntArray = field(repr=False)
     """The row of ``counts`` of every letter: rare letters share the last."""
     counts: Array = field(repr=False)
@@ -234,7 +227,7 @@ class EncodedFeature:
         cls,
         name: str,
         columns: tuple[int, ...],
-        letters: Letters,
+        letters: RowLetters,
         rows: tuple[IntArray, IntArray, Array],
         outcomes: int,
         point: OperatingPoint,
@@ -247,17 +240,17 @@ class EncodedFeature:
                 f"there are {outcomes:,} classes. Group rare categories first."
             )
         N, labels = cross_counts(*rows, (letters.size, outcomes)), letters.labels
-        place, intervals = np.arange(len(N)), isinstance(letters, IntervalLetters)
+        numbers, intervals = np.arange(len(N)), letters.met is None and isinstance(letters.parts[0], IntervalLetters)
         rare = (N.sum(axis=1) < min_count) & (not intervals)
         if rare.sum() > 1:
             kept = np.flatnonzero(~rare)
-            place = np.where(rare, len(kept), np.cumsum(~rare) - 1)
+            numbers = np.where(rare, len(kept), np.cumsum(~rare) - 1)
             names = [labels[i] for i in kept]
             labels = [*names, OTHER if OTHER not in names else f"{OTHER} (rare)"]
             N = np.vstack([N[kept], N[rare].sum(axis=0)])
         groups = None if intervals else grouped_categories(N, point)
         prior = overall(N.sum(axis=0)) if groups is None else np.asarray(groups.denoising.prior)
-        return cls(name, columns, letters, place, N, tuple(labels), prior, groups)
+        return cls(name, columns, letters, numbers, N, tuple(labels), prior, groups)
 
     @property
     def clusters(self) -> int:
@@ -270,8 +263,8 @@ class EncodedFeature:
         return shrunk(self.counts, np.full(len(self.prior), HALF)) if self.groups is None else self.groups.centres
 
     def codes(self, columns: Sequence[pd.Series[Any]]) -> IntArray:
-        """Rows of the tables for other rows of the columns; one past the last for what was never met."""
-        return looked_up(self.letters, self.rows, len(self.counts), columns)
+        """Rows of the tables for other rows of the columns; -1 is the last, of what was never met."""
+        return np.append(self.rows, UNSEEN)[self.letters.codes(columns)]
 
     def table(self, output: str) -> Array:
         """What every letter becomes, and in the last row what was never met."""
@@ -299,7 +292,7 @@ class EncodedFeature:
     @property
     def width(self) -> int:
         """Columns of ``table("soft")``."""
-        return int(self.tables("soft", np.zeros((0, len(self.prior))))[0].shape[1]) if self.groups else self.clusters
+        return int(self.table("soft").shape[1])
 
     def descriptions(self, classes: Sequence[Hashable]) -> list[str]:
         """What each cluster holds, in words: how many of the records, its likeliest classes, its typical categories."""

@@ -2,9 +2,8 @@
 
     row -> letter x of its columns -> z drawn from p(z|x);     what was never met has a column of p(z|x) of its own
 
-An encoder's is deterministic; a release's is random, drawn anew or by id and key (`encoder.applying`). Letters are categories, intervals of
-numbers, or products of both; each kind knows the letters 0, ..., size - 1 that it met, and gives -1 to values that it did not. A missing
-value is a letter of its own where one was met.
+An encoder's is deterministic; a release's is random, drawn anew or by id and key (`encoder.applying`). Letters are those of
+`encoder.letters`: categories, intervals of numbers, or products of both.
 """
 
 from __future__ import annotations
@@ -18,12 +17,13 @@ import numpy as np
 import pandas as pd
 
 from ..checks import check_one_of
-from ..encoder.applying import UNSEEN, Draw, second_key, uniforms
+from ..encoder.applying import drawn, second_key
 from ..encoder.encoder import UNSEEN_RULES, check_encoder, cluster_names
+from ..encoder.letters import UNSEEN, CategoryLetters, IntervalLetters, RowLetters, group_names, unmet_in
 from ..errors import InvalidMechanismError, InvalidOptionError
 from ..formatting import alternatives, counted, label_text
 from ..information import Array, IntArray
-from ..joint.binning import Bin, Cut
+from ..joint.binning import Bin
 from ..joint.joint import Joint
 from ..joint.tables import MISSING, by_column
 from ..solvers.base import seed_sequence
@@ -34,137 +34,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryLetters:
-    """The distinct values of a column, sorted if they can be compared, else as they first appear; missing ones are the last letter."""
-
-    values: pd.Index[Any]
-    has_missing: bool
-
-    @classmethod
-    def of(cls, column: pd.Series[Any]) -> tuple[CategoryLetters, IntArray]:
-        """The letters of a column, and its codes."""
-        try:
-            codes, values = pd.factorize(column, sort=True)
-        except TypeError:  # values of kinds that cannot be compared
-            codes, values = pd.factorize(column)
-        values = pd.Index(values.categories[values.codes] if isinstance(values, pd.CategoricalIndex) else values)
-        missing = codes < 0
-        found = np.where(missing, len(values), codes).astype(np.int64)
-        return cls(values, bool(missing.any())), found
-
-    @property
-    def size(self) -> int:
-        """How many letters."""
-        return len(self.values) + self.has_missing
-
-    @property
-    def labels(self) -> list[Hashable]:
-        """The value of each letter."""
-        return [*self.values.tolist(), *([MISSING] if self.has_missing else [])]
-
-    def codes(self, column: pd.Series[Any]) -> IntArray:
-        """The letters of other values; of a categorical column each category is looked up once."""
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            places = np.append(self._places(column.cat.categories), self._missing)
-            return places[column.cat.codes.to_numpy()]
-        return self._places(pd.Index(column))
-
-    @property
-    def _missing(self) -> int:
-        return len(self.values) if self.has_missing else UNSEEN
-
-    def _places(self, values: pd.Index[Any]) -> IntArray:
-        places = self.values.get_indexer(values).astype(np.int64, copy=False)
-        if self.has_missing and (unknown := np.flatnonzero(places < 0)).size:
-            places[unknown[np.asarray(pd.isna(values[unknown]))]] = self._missing
-        return places
-
-
-@dataclass(frozen=True, eq=False)
-class IntervalLetters:
-    """Intervals of numbers: letter i holds edges[i-1] <= value < edges[i]; missing ones are the last letter."""
-
-    edges: tuple[float, ...]
-    has_missing: bool
-
-    @property
-    def size(self) -> int:
-        """How many letters."""
-        return len(self.edges) + 1 + self.has_missing
-
-    @property
-    def labels(self) -> list[Hashable]:
-        """``under 35``, ``35 to under 50``, ``50 and over``."""
-        cut = Cut("edges", self.edges)
-        return [*(cut.label(i) for i in range(len(self.edges) + 1)), *([MISSING] if self.has_missing else [])]
-
-    def codes(self, column: pd.Series[Any]) -> IntArray:
-        """The letters of other numbers."""
-        values = column.to_numpy(dtype=float, na_value=np.nan)
-        codes = np.searchsorted(np.array(self.edges, dtype=float), values, side="right").astype(np.int64)
-        codes[np.isnan(values)] = len(self.edges) + 1 if self.has_missing else UNSEEN
-        return codes
-
-
-@dataclass(frozen=True, eq=False)
-class ProductLetters:
-    """Letters of several columns together: those combinations that were met."""
-
-    parts: tuple[CategoryLetters | IntervalLetters, ...]
-    keys: pd.Index[Any]
-
-    @classmethod
-    def of(
-        cls, parts: Sequence[CategoryLetters | IntervalLetters], codes: Sequence[IntArray]
-    ) -> tuple[ProductLetters, IntArray]:
-        """The letters of columns with these codes, and their codes together."""
-        found, keys = pd.factorize(_together(parts, codes), sort=True)
-        return cls(tuple(parts), pd.Index(keys)), found.astype(np.int64)
-
-    @property
-    def size(self) -> int:
-        """How many letters."""
-        return len(self.keys)
-
-    @property
-    def labels(self) -> list[Hashable]:
-        """A tuple of values for each letter."""
-        sizes = tuple(part.size for part in self.parts)
-        several = np.unravel_index(self.keys.to_numpy(), sizes)
-        columns = [[part.labels[code] for code in codes] for part, codes in zip(self.parts, several, strict=True)]
-        return [*zip(*columns, strict=True)]
-
-    def codes(self, columns: Sequence[pd.Series[Any]]) -> IntArray:
-        """The letters of other rows."""
-        codes = [part.codes(column) for part, column in zip(self.parts, columns, strict=True)]
-        unknown = np.any([one < 0 for one in codes], axis=0)
-        places = self.keys.get_indexer(pd.Index(_together(self.parts, [np.maximum(one, 0) for one in codes])))
-        return np.where(unknown, UNSEEN, places).astype(np.int64)
-
-
-Letters = CategoryLetters | IntervalLetters | ProductLetters
-
-
-def looked_up(letters: Letters, rows: IntArray, unknown: int, columns: Sequence[pd.Series[Any]]) -> IntArray:
-    """The row of a table for each row of some columns: ``rows`` of its letter, or ``unknown`` for what was never met."""
-    codes = letters.codes(columns) if isinstance(letters, ProductLetters) else letters.codes(columns[0])
-    return np.append(rows, unknown)[codes]  # -1 is the last
-
-
-def _together(parts: Sequence[CategoryLetters | IntervalLetters], codes: Sequence[IntArray]) -> IntArray:
-    sizes = tuple(part.size for part in parts)
-    return np.ravel_multi_index(tuple(codes), sizes).astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
 class MechanismFeature:
     """One column that comes out, and the columns that it is made from."""
 
     name: str
     columns: tuple[str, ...]
-    letters: Letters = field(repr=False)
+    letters: RowLetters = field(repr=False)
     rows: IntArray = field(repr=False)
-    """For every letter the column of ``encoder`` that it has; rare letters share one."""
+    """For every letter the column of ``encoder`` that it has; rare letters share one, and a bin in which no record fell has the last."""
     encoder: Array = field(repr=False)
     """p(z|x), (|Z|, columns); the last is that of what was never met."""
     clusters: tuple[str, ...] = ()
@@ -180,8 +57,7 @@ class MechanismFeature:
     @property
     def parts(self) -> dict[str, CategoryLetters | IntervalLetters]:
         """The letters of each column."""
-        parts = self.letters.parts if isinstance(self.letters, ProductLetters) else (self.letters,)
-        return dict(zip(self.columns, parts, strict=True))
+        return dict(zip(self.columns, self.letters.parts, strict=True))
 
     @property
     def edges(self) -> dict[str, tuple[float, ...]]:
@@ -189,28 +65,23 @@ class MechanismFeature:
         return {name: part.edges for name, part in self.parts.items() if isinstance(part, IntervalLetters)}
 
     def codes(self, frame: pd.DataFrame) -> IntArray:
-        """The column of ``encoder`` for every row."""
-        for name in self.columns:
+        """The column of ``encoder`` for every row; -1 is the last, of what was never met."""
+        last = self.encoder.shape[1] - 1
+        rows = np.append(self.rows, last)[self.letters.codes(self.read(frame))]
+        return np.where(rows == last, UNSEEN, rows)
+
+    def read(self, frame: pd.DataFrame) -> list[pd.Series[Any]]:
+        """The columns of rows, as their letters know them."""
+        columns = []
+        for name, part in self.parts.items():
             if name not in frame:
                 names = [str(one) for one in frame.columns]
                 raise InvalidMechanismError(
                     f"rows must have the column {name!r}; expected {alternatives(name, names)}."
                 )
-        return looked_up(self.letters, self.rows, self.encoder.shape[1] - 1, [*self._columns(frame).values()])
-
-    def unmet_in(self, frame: pd.DataFrame) -> str:
-        """Which columns hold values that were never met, in words; all of them, if it is a combination that was not."""
-        parts, columns = self.parts, self._columns(frame)
-        own = [repr(name) for name, column in columns.items() if (parts[name].codes(column) < 0).any()]
-        return ", ".join(own) or f"{', '.join(map(repr, self.columns))}, whose values were met, but not together"
-
-    def _columns(self, frame: pd.DataFrame) -> dict[str, Any]:
-        """The columns of rows, as their letters know them."""
-        columns = {}
-        for name, part in self.parts.items():
-            columns[name] = column = frame[name]
+            column = frame[name]
             if isinstance(part, IntervalLetters):
-                columns[name] = numbers = pd.to_numeric(column, errors="coerce").astype(float)
+                numbers = pd.to_numeric(column, errors="coerce").astype(float)
                 wrong = np.flatnonzero(numbers.isna() & ~column.isna())
                 if len(wrong):
                     # The value is somebody's: it is not shown.
@@ -218,10 +89,12 @@ class MechanismFeature:
                         f"column {name!r} must hold numbers; found {counted(len(wrong), 'value')} of {len(column):,} that are none, the "
                         f"first in row {wrong[0]}."
                     )
+                column = numbers
             elif pd.api.types.is_numeric_dtype(part.values) and column.dtype == object:
                 # A text file with an empty cell may say 1.0 where another says 1.
                 number = pd.to_numeric(column, errors="coerce")
-                columns[name] = column.where(~number.isin(part.values), number)
+                column = column.where(~number.isin(part.values), number)
+            columns.append(column)
         return columns
 
 
@@ -247,17 +120,15 @@ class Mechanism:
         features = []
         for one in encoder.features_:
             W, columns = np.eye(one.clusters)[:, one.tables("cluster")[1]], tuple(names[at] for at in one.columns)
-            called, said = _numbered(one.clusters), tuple(one.descriptions(classes))
+            called, said = group_names(one.clusters), tuple(one.descriptions(classes))
             features.append(MechanismFeature(one.name, columns, one.letters, one.rows, W, called, said))
         return cls("encoder", (target,), classes, tuple(features), f"groups that keep what predicts {target}")
 
     @classmethod
-    def of_joint(
-        cls, joint: Joint, encoder: Array, kind: str, *, name: str = "z", clusters: Sequence[str] = (), note: str = ""
-    ) -> Mechanism:
-        """The mechanism of an encoder p(z|x) of a joint made from columns (`Joint.from_frame`), its bins included.
+    def of_joint(cls, joint: Joint, encoder: Array, note: str = "") -> Mechanism:
+        """The release of a joint made from columns (`Joint.from_frame`), its bins included, through p(z|x).
 
-        A row becomes a cluster of the one feature ``name``; a row with values, or a combination of them, that the joint does not have is
+        A row becomes a cluster of the one feature ``z``; a row with values, or a combination of them, that the joint does not have is
         drawn from p(z).
 
         Examples
@@ -267,26 +138,20 @@ class Mechanism:
         >>> people = pd.DataFrame({"age": [20, 25, 34, 35, 40, 61], "sex": list("fmfmfm"), "ill": [0, 0, 0, 1, 1, 1]})
         >>> joint = ip.Joint.from_frame(people, ["age", "sex"], "ill", bins={"age": 2})
         >>> found = ip.partition(joint, clusters=2)
-        >>> Mechanism.of_joint(joint, found.encoder, "release").apply(people).z.tolist()
+        >>> Mechanism.of_joint(joint, found.encoder).apply(people).z.tolist()
         ['z0', 'z0', 'z0', 'z1', 'z1', 'z1']
         """
         W = check_encoder(joint, encoder)
         columns = by_column(joint.x_labels, joint.x_names).items()
-        parts: list[Any] = [_letters_of(column, values, joint.bins.get(column)) for column, values in columns]
-        letters, rows = ProductLetters.of(*zip(*parts, strict=True)) if len(parts) > 1 else parts[0]
-        homes = np.full(letters.size, len(joint.x_labels), dtype=np.int64)  # also a bin in which no record fell
-        homes[rows] = np.arange(len(joint.x_labels))
-        W = np.column_stack([W, W @ joint.p_x])
-        called, said = tuple(clusters) or _numbered(len(W)), tuple(cluster_names(joint, W[:, :-1]))
-        feature = MechanismFeature(name, joint.x_names, letters, homes, W, called, said)
+        parts = [_letters_of(column, values, joint.bins.get(column)) for column, values in columns]
+        letters, codes = RowLetters.of(*zip(*parts, strict=True))
+        rows = np.full(letters.size, len(joint.x_labels), dtype=np.int64)
+        rows[codes] = np.arange(len(joint.x_labels))
+        said, with_unmet = tuple(cluster_names(joint, W)), np.column_stack([W, W @ joint.p_x])
+        feature = MechanismFeature("z", joint.x_names, letters, rows, with_unmet, group_names(len(W)), said)
         # A file has plain values only: those of several columns are told in words.
         classes = joint.y_labels if len(joint.y_names) == 1 else tuple(map(label_text, joint.y_labels))
-        return cls(kind, joint.y_names, classes, (feature,), note)
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether equal rows always get equal clusters."""
-        return all(feature.deterministic for feature in self.features)
+        return cls("release", joint.y_names, classes, (feature,), note)
 
     def apply(
         self,
@@ -305,20 +170,20 @@ class Mechanism:
         random = np.random.default_rng(seed_sequence(rng))
         made = {}
         for feature in self.features:
-            codes, W = feature.codes(frame), feature.encoder
-            unmet = codes == W.shape[1] - 1
+            codes, W, suppress = feature.codes(frame), feature.encoder, unseen == "suppress"
+            unmet = codes < 0
             if unseen == "error" and unmet.any():
+                where = unmet_in(feature.columns, feature.letters.of_columns(feature.read(frame)))
                 raise InvalidMechanismError(
-                    f"rows must hold values that the mechanism has met; found {int(unmet.sum()):,} of {len(codes):,} without, in "
-                    f"{feature.unmet_in(frame)}. unseen='marginal' draws for them, unseen='suppress' leaves them empty."
+                    f"rows must hold values that the mechanism has met; found {int(unmet.sum()):,} of {len(codes):,} without, in {where}. "
+                    "unseen='marginal' draws for them, unseen='suppress' leaves them empty."
                 )
             if feature.deterministic:
-                homes = W.argmax(axis=0)[codes]
+                z = np.where(unmet & suppress, UNSEEN, W.argmax(axis=0)[codes])
             else:
-                homes = Draw(W)(codes, uniforms(len(codes), random, ids, key))
+                z = drawn(W, codes, random, ids, key, suppress=suppress)
                 key = None if key is None else second_key(key)  # the next feature's draws are its own
-            homes = np.where(unmet, -1, homes) if unseen == "suppress" else homes
-            made[feature.name] = pd.Categorical.from_codes(homes, pd.Index(feature.clusters))
+            made[feature.name] = pd.Categorical.from_codes(z, pd.Index(feature.clusters))
         return pd.DataFrame(made, index=frame.index)
 
     def encoder_for(self, joint: Joint) -> Array:
@@ -336,31 +201,27 @@ class Mechanism:
         columns = by_column(joint.x_labels, joint.x_names)
         frame = pd.DataFrame(index=range(len(joint.x_labels)))
         for name, part in feature.parts.items():
+            edges = feature.edges.get(name, ())
             for value in columns[name]:
-                edges = feature.edges.get(name, ()) if isinstance(value, Bin) else ()
-                if inside := [edge for edge in edges if _cuts(edge, value)]:
+                if isinstance(value, Bin) and (inside := [edge for edge in edges if _cuts(edge, value)]):
                     raise InvalidMechanismError(
                         f"the mechanism cuts {name!r} at {inside[0]:g}, within the joint's {str(value)!r}: make the joint with "
-                        f"bins={{{name!r}: {list(feature.edges[name])}}}, or finer ones."
+                        f"bins={{{name!r}: {list(edges)}}}, or finer ones."
                     )
             frame[name] = pd.Series([_plain(value, part) for value in columns[name]], dtype=object)
         codes = feature.codes(frame)
-        if (codes == feature.encoder.shape[1] - 1).all():
+        if (codes < 0).all():
             raise InvalidMechanismError("the mechanism has met none of the values of x: is it of another table?")
         return feature.encoder[:, codes]
 
     def unknown(self, frame: pd.DataFrame) -> dict[str, int]:
         """How many rows of each feature hold what was never met, where there are any."""
-        found = {one.name: int((one.codes(frame) == one.encoder.shape[1] - 1).sum()) for one in self.features}
+        found = {one.name: int((one.codes(frame) < 0).sum()) for one in self.features}
         return {name: count for name, count in found.items() if count}
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{one.name} ({counted(len(one.clusters), 'group')})" for one in self.features)
         return f"{self.kind} of {sizes}: {self.note}"
-
-
-def _numbered(clusters: int) -> tuple[str, ...]:
-    return tuple(f"z{z}" for z in range(clusters))
 
 
 def _cuts(edge: float, one: Bin) -> bool:
@@ -380,7 +241,7 @@ def _letters_of(
 ) -> tuple[CategoryLetters | IntervalLetters, IntArray]:
     """The letters of one column of a joint, and those of its labels."""
     if rule is None:
-        return CategoryLetters.of(pd.Series([None if value == MISSING else value for value in values], dtype=object))
+        return CategoryLetters.of_labels(values)
     if isinstance(rule, str) or not all(isinstance(edge, Real) for edge in rule):
         raise InvalidOptionError(f"a mechanism knows bins of numbers; column {name!r} has bins of dates.")
     letters = IntervalLetters(tuple(float(edge) for edge in rule), MISSING in values)

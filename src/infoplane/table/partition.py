@@ -387,8 +387,7 @@ class PartitionCurve(Result):
             raise InvalidOptionError(
                 f"the curve has {self.clusters[0]} to {self.clusters[-1]} clusters; found k = {k!r}."
             )
-        at = int(np.flatnonzero(self.clusters == k)[0])
-        return self.search.made(self.labels[at], float(self.upper_bound[at]))
+        return self.search.made(self.labels[k - 1], float(self.upper_bound[k - 1]))
 
     def suggest(self, *, rng: int = 0) -> GroupChoice:
         """How many clusters: as many as tell most of Y on held-out records, in five parts of the joint's in turn.

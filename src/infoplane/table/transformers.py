@@ -23,6 +23,7 @@ import pandas as pd
 
 from ..checks import check_flag, check_one_of, whole_number
 from ..encoder.encoder import UNSEEN_RULES
+from ..encoder.letters import CategoryLetters, IntervalLetters, RowLetters, group_names
 from ..errors import InvalidOptionError, MissingExtraError
 from ..formatting import alternatives, label_text
 from ..frontier.leakage import MAX_SECONDS
@@ -30,7 +31,6 @@ from ..frontier.release import release_mechanism
 from ..information import Array, IntArray
 from ..joint.joint import Joint
 from .encoded_feature import OUTPUTS, EncodedFeature, OperatingPoint, cross_counts, interval_edges
-from .mechanism import CategoryLetters, IntervalLetters, ProductLetters
 
 try:
     import sklearn
@@ -103,19 +103,22 @@ class FrameTransformer(TransformerMixin, BaseEstimator):
             )
         return y, kind
 
-    def _groups(self, columns: Mapping[str, tuple[IntArray, Sequence[str]]], X: Any) -> Any:
-        """Columns of codes and what they are called: the codes, or categories where frames are asked for; -1 is nothing."""
+    def _groups(self, columns: Mapping[str, tuple[IntArray, int]], X: Any) -> Any:
+        """Columns of groups, and how many there are: their numbers, or categories where frames are asked for; -1 is nothing."""
         config = getattr(self, "_sklearn_output_config", {}).get("transform", sklearn.get_config()["transform_output"])
         if config not in ("pandas", "polars"):
             return np.column_stack([codes for codes, _ in columns.values()])
         if config == "pandas":
-            made = {name: pd.Categorical.from_codes(codes, pd.Index(which)) for name, (codes, which) in columns.items()}
+            made = {name: pd.Categorical.from_codes(z, pd.Index(group_names(k))) for name, (z, k) in columns.items()}
             return pd.DataFrame(made, index=X.index if isinstance(X, pd.DataFrame) else None)
         import polars as pl
 
         # The code -1 takes the last, which is nothing.
         return pl.DataFrame(
-            {name: pl.Series([*which, None])[codes].cast(pl.Enum(which)) for name, (codes, which) in columns.items()}
+            {
+                name: pl.Series([*group_names(k), None])[z].cast(pl.Enum(group_names(k)))
+                for name, (z, k) in columns.items()
+            }
         )
 
 
@@ -131,9 +134,6 @@ def _as_pandas(column: nw.Series[Any]) -> pd.Series[Any]:
     if column.dtype.is_numeric():
         return pd.Series(column.cast(nw.Float64).to_numpy() if column.is_null().any() else column.to_numpy())
     return pd.Series(column.to_list(), dtype=object)
-
-
-UNKNOWN_RULES = ("prior", "warn", "error")
 
 
 class BottleneckEncoder(FrameTransformer):
@@ -243,14 +243,14 @@ class BottleneckEncoder(FrameTransformer):
         blocks, self.cross_fitted_ = [], []
         for feature, letters in zip(self.features_, codes, strict=True):
             table, clusters = feature.tables(self.output)
-            block, homes = table[letters], clusters[letters]
+            block, z = table[letters], clusters[letters]
             if feature.groups is not None:
                 for number in range(int(fold.max()) + 1):
                     held = fold == number
                     own = cross_counts(letters[held], classes[held], weights[held], (len(feature.counts), outcomes))
                     table, clusters = feature.tables(self.output, np.maximum(feature.counts - own, 0.0))
-                    block[held], homes[held] = table[letters[held]], clusters[letters[held]]
-            self.cross_fitted_.append(cross_counts(homes, classes, weights, (feature.clusters, outcomes)))
+                    block[held], z[held] = table[letters[held]], clusters[letters[held]]
+            self.cross_fitted_.append(cross_counts(z, classes, weights, (feature.clusters, outcomes)))
             blocks.append(block)
         return self._container(blocks, X)
 
@@ -299,12 +299,10 @@ class BottleneckEncoder(FrameTransformer):
         cross_fitted = getattr(self, "cross_fitted_", None)
         return plot_feature(self.features_[at], None if cross_fitted is None else cross_fitted[at], ax)
 
-    # -- fitting -------------------------------------------------------------------------------------------------------
-
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[IntArray], IntArray, Array]:
         """Learn; the letters and classes (-1: of weight 0 and otherwise unmet) of the rows, and their weights."""
         check_one_of("output", self.output, OUTPUTS)
-        check_one_of("handle_unknown", self.handle_unknown, UNKNOWN_RULES)
+        check_one_of("handle_unknown", self.handle_unknown, ("prior", "warn", "error"))
         check_one_of("target_type", self.target_type, ("auto", "binary", "multiclass"))
         check_flag("product", self.product)
         least = whole_number("min_count", self.min_count)
@@ -319,13 +317,12 @@ class BottleneckEncoder(FrameTransformer):
         self.classes_ = np.unique(y[met])
         classes = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
         both = zip(columns, self._are_categories(columns), strict=True)
-        parts: list[Any] = [self._letters(column, kind, classes, weights, point) for column, kind in both]
+        parts = [self._letters(column, kind, classes, weights, point) for column, kind in both]
         names, outcomes = self._names_in(None), len(self.classes_)
-        places: list[tuple[int, ...]] = [(at,) for at in range(len(columns))]
-        if self.product and len(columns) > 1:
-            parts, places = [ProductLetters.of(*zip(*parts, strict=True))], [tuple(range(len(columns)))]
+        every = range(len(columns))
         self.features_, rows = [], []
-        for at, (letters, codes) in zip(places, parts, strict=True):
+        for at in [tuple(every)] if self.product else [(one,) for one in every]:
+            letters, codes = RowLetters.of(*zip(*(parts[one] for one in at), strict=True))
             name = "*".join(names[one] for one in at)
             counted = (codes, classes, weights)
             self.features_.append(EncodedFeature.of(name, at, letters, counted, outcomes, point, least))
@@ -366,8 +363,6 @@ class BottleneckEncoder(FrameTransformer):
             raise ValueError("cv must hold out every row exactly once; use folds that do not overlap, such as KFold.")
         return fold
 
-    # -- what comes in ---------------------------------------------------------------------------------------------------
-
     def _are_categories(self, columns: list[pd.Series[Any]]) -> list[bool]:
         """Which columns are categories."""
         chosen, names = self.categorical_features, self._names_in(None)
@@ -390,7 +385,7 @@ class BottleneckEncoder(FrameTransformer):
         return [at in wanted for at in range(len(columns))]
 
     def _say_unknown(self, feature: EncodedFeature, codes: IntArray, columns: Sequence[pd.Series[Any]]) -> None:
-        unknown = np.flatnonzero(codes == len(feature.counts))
+        unknown = np.flatnonzero(codes < 0)
         if len(unknown) == 0:
             return
         row = int(unknown[0])
@@ -401,8 +396,6 @@ class BottleneckEncoder(FrameTransformer):
                 f"Found unknown categories: {said}. handle_unknown='prior' encodes them as what p(y) says."
             )
         warnings.warn(f"{said}: encoded as what p(y) says.", UserWarning, stacklevel=3)
-
-    # -- what goes out -----------------------------------------------------------------------------------------------------
 
     @property
     def _shown_classes(self) -> range:
@@ -417,7 +410,7 @@ class BottleneckEncoder(FrameTransformer):
         if self.output == "soft":
             return np.hstack(blocks)
         columns = {
-            name: (block[:, 0].astype(np.int64), [f"z{z}" for z in range(feature.clusters)])
+            name: (block[:, 0].astype(np.int64), feature.clusters)
             for name, block, feature in zip(self.get_feature_names_out(), blocks, self.features_, strict=True)
         }
         return self._groups(columns, X)
@@ -473,7 +466,7 @@ class PrivacyFunnelRelease(FrameTransformer):
     Notes
     -----
     **Every call of `transform` is a release**: two of the same record may tell together what each hides alone. For rows that come again use
-    ``release_.transform`` with ids and a key. A draw depends on the place of a row, not only on its values. All promises are about p(x, s)
+    ``release_.transform`` with ids and a key. A draw depends on which row it is for, not only on its values. All promises are about p(x, s)
     of the training rows.
 
     Examples
@@ -529,7 +522,7 @@ class PrivacyFunnelRelease(FrameTransformer):
         check_is_fitted(self)
         found = self.release_.transform(self._frame(X, reset=False), rng=self._seed(), unseen=self.unseen)
         codes = found.fillna(-1).to_numpy(dtype=np.int64)
-        return self._groups({"z": (codes, [f"z{z}" for z in range(self.release_.clusters)])}, X)
+        return self._groups({"z": (codes, self.release_.clusters)}, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """One name, ``z``."""
