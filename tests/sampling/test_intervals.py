@@ -182,3 +182,19 @@ def test_what_is_no_sample_is_refused():
         ip.leakage_bound(np.eye(2), joint)
     with pytest.raises(ip.InvalidOptionError, match="confidence must be"):
         ip.leakage_bound(np.eye(2), joint.with_counts([[5, 0], [1, 4]]), confidence=95)
+
+
+def test_the_same_records_in_another_order_are_not_others():
+    counts = np.array([[30, 4, 6], [5, 40, 10], [8, 9, 50], [20, 6, 7]])
+    joint = ip.Joint.from_counts(counts, x_labels=list("abcd"), y_labels=["u", "v", "w"])
+    turned = ip.Joint.from_counts(counts[::-1, [2, 0, 1]], x_labels=list("dcba"), y_labels=["w", "u", "v"])
+    other = ip.Joint.from_counts(counts + np.eye(4, 3, dtype=int), x_labels=list("abcd"), y_labels=["u", "v", "w"])
+    release = ip.solve(joint, ip.funnel(3.0), rng=0)
+    found = ip.leakage_bound(release, turned)
+    assert found.seen
+    assert found.bound == pytest.approx(ip.leakage_bound(release, joint).bound, rel=1e-12)
+    assert not ip.leakage_bound(release, other).seen
+    for refused in (ip.evaluate, lambda encoder, table: ip.permutation_test(table, encoder, rng=0)):
+        with pytest.raises(ip.InvalidOptionError, match="made from"):
+            refused(release, turned)
+        refused(release, other)

@@ -25,7 +25,7 @@ from ..information import expected_information as chance_information
 from ..information import largest_expected_information as most_chance_information
 from . import tables
 from .binning import bins_of
-from .tables import checked_names, sealed
+from .tables import checked_names, positions, sealed
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -596,6 +596,17 @@ class Joint(Immutable):
 def target_name(joint: Joint) -> str:
     """What a target is called: its columns."""
     return ", ".join(joint.y_names)
+
+
+def same_records(joint: Joint, other: object) -> bool:
+    """Whether another table is one of the same records, in whatever order its letters are."""
+    if not isinstance(other, Joint) or joint.counts is None or other.counts is None or joint.shape != other.shape:
+        return False
+    rows, columns = (
+        positions(ours, theirs) for ours, theirs in ((joint.x_labels, other.x_labels), (joint.y_labels, other.y_labels))
+    )
+    known = (rows >= 0).all() and (columns >= 0).all()
+    return bool(known and abs(joint.counts - other.counts[rows][:, columns]).sum() == 0)
 
 
 def check_joint(joint: object) -> None:

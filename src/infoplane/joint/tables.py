@@ -18,7 +18,7 @@ from scipy import sparse
 
 from ..checks import SUM_TOLERANCE, number
 from ..errors import InvalidJointError, InvalidOptionError
-from ..information import Array
+from ..information import Array, IntArray
 
 if TYPE_CHECKING:
     from .joint import Joint
@@ -284,6 +284,12 @@ def own_labels(given: Any) -> Labels | None:
     if not hasattr(index, "nlevels") or type(index).__name__ == "RangeIndex":
         return None
     return tuple(index.tolist())
+
+
+def positions(wanted: Labels, given: Labels) -> IntArray:
+    """Where each wanted label is among those given; -1 if it is not."""
+    at = {label: position for position, label in enumerate(given)}
+    return np.array([at.get(label, -1) for label in wanted])
 
 
 def aligned(given: Labels, wanted: Labels, what: str) -> list[int]:

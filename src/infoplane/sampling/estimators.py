@@ -36,7 +36,7 @@ from ..encoder.encoder import check_encoder, encoder_for
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted
 from ..information import Array, bits, entropy, mutual_information
-from ..joint.joint import Joint
+from ..joint.joint import Joint, same_records
 from ..joint.tables import LARGEST_TABLE, checked_table, dense, whole_counts
 from .denoising import counts_of
 
@@ -194,8 +194,7 @@ def permutation_test(
     pairings = whole_number("pairings", pairings)
     table, W = filled(checked_counts(counts)), None
     if encoder is not None:
-        made = getattr(encoder, "joint", None)
-        if isinstance(counts, Joint) and made == counts and made.counts is not None:
+        if isinstance(counts, Joint) and same_records(counts, getattr(encoder, "joint", None)):
             raise InvalidOptionError(
                 "the encoder was made from these records, and always shows information in them: test it on others, or test I(X;Y) "
                 "without it."

@@ -50,7 +50,7 @@ from ..encoder.encoder import encoder_for
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, IntArray, bits, expected_information, mutual_information, rel_entr
-from ..joint.joint import Joint, check_joint
+from ..joint.joint import Joint, check_joint, same_records
 
 
 class SampledInformation(NamedTuple):
@@ -263,7 +263,7 @@ def leakage_bound(encoder: Any, joint: Joint, *, confidence: float = CONFIDENCE)
         )
     if joint.counts.sum() < 2:
         raise InvalidOptionError(f"a bound for the population needs records; found {int(joint.counts.sum())}.")
-    seen = joint in (getattr(encoder, "joint", None), getattr(encoder, "secret", None))
+    seen = any(same_records(joint, getattr(encoder, of, None)) for of in ("joint", "secret"))
     return bound_of(encoder_for(joint, encoder), joint.counts, confidence, joint.y_labels, seen=seen)
 
 

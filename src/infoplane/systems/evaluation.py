@@ -20,8 +20,8 @@ from ..checks import whole_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, Result, bits
-from ..joint.joint import Joint
-from ..joint.tables import MISSING, by_column
+from ..joint.joint import Joint, same_records
+from ..joint.tables import MISSING, by_column, positions
 from ..sampling.denoising import counts_of
 from ..sampling.held_out import parts_of, without
 from ..sampling.intervals import CONFIDENCE, InformationInterval, checked_confidence, complexity, interval_of, relevance
@@ -141,10 +141,7 @@ def _rows(made: Joint | None, data: Any) -> Joint:
 
 
 def _refuse_own_records(made: Joint | None, joint: Joint) -> None:
-    if made is None or made.counts is None:
-        return
-    alike = (made.x_labels, made.y_labels) == (joint.x_labels, joint.y_labels)
-    if alike and abs(made.counts - joint.counts).sum() == 0:
+    if same_records(joint, made):
         raise InvalidOptionError(
             "these are the records that the encoder was made from: it fits their noise, and no interval from them holds (95% intervals "
             "held in as few as half of the samples). Give records that it has not seen, or call solution.interval(), which cross-fits."
@@ -158,8 +155,7 @@ def _columns(encoder: Any, made: Joint | None, joint: Joint) -> tuple[Array, Any
     else:
         system = read_system(encoder, joint, match=False)
         W, labels, p_z = system.encoder, system.x_labels or joint.x_labels, None
-    numbers = {label: x for x, label in enumerate(labels)}
-    columns = np.array([numbers.get(label, -1) for label in joint.x_labels])
+    columns = positions(joint.x_labels, labels)
     known = columns >= 0
     if not known.any():
         raise InvalidOptionError(
