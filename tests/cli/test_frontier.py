@@ -214,7 +214,7 @@ def test_engines(run):
 
 @pytest.mark.parametrize(("claims", "code"), [(1e-8, 0), (1e-2, 4)])
 def test_certify(run, monkeypatch, claims, code):
-    monkeypatch.setattr("infoplane.solvers.registry.certifier", lambda _problem: Warm(claims=claims))
+    monkeypatch.setattr(sys.modules["infoplane.solve"], "certifier", lambda _problem: Warm(claims=claims))
     monkeypatch.setattr("infoplane.cli.options.prepare", lambda *_: None)
     said = run("frontier", "paper_uniform", "--grid", "0.1:0.5:3", "--certify", "--json")
     assert said.code == code

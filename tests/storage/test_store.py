@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ def test_traces_of_the_best_are_kept_and_no_others(made, expected):
 
 
 def test_best_of_every_solver_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("infoplane.solvers.registry.certifier", lambda _problem: Warm(2, claims=1e-7))
+    monkeypatch.setattr(sys.modules["infoplane.solve"], "certifier", lambda _problem: Warm(2, claims=1e-7))
     found = swept(tmp_path / "runs.db", certify=True)
     for name in ("warm", "ib-1"):
         own = ip.Frontier(UNIFORM, [run for run in found.runs if run.solver == name])

@@ -122,8 +122,8 @@ class OpenBoxes:
 
     def grow(self, cuts: int) -> None:
         """Room for so many cuts more."""
-        rows = max(int(self.boxes.counts[kernel.PLACES]), 1)
-        if len(self.boxes.bounds) - self.boxes.counts[kernel.PLACES] >= cuts:
+        rows = max(int(self.boxes.counts[kernel.ROWS]), 1)
+        if len(self.boxes.bounds) - self.boxes.counts[kernel.ROWS] >= cuts:
             return
         longer = {}
         for name in ("low", "high", "multipliers", "bounds", "letters", "points", "heap", "spare"):

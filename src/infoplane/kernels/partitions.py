@@ -16,7 +16,7 @@ G(z) = rho_z h(q(z)) + rho_zy sum_y h(q(z, y)), h(t) = -t log t. So letter x goe
 if that is below G(z) - G(z - x). Only the y with p(x, y) > 0 take part: a table with few of them in a row costs little, however many
 clusters there are.
 
-**Cutting** is a dynamic programme over the places of the cuts. Letters stand in a row, and q(y) is the mass of those from i to j - 1. What
+**Cutting** is a dynamic programme over where to cut. Letters stand in a row, and q(y) is the mass of those from i to j - 1. What
 an interval loses is its part of H(Y|Z),
 
     c(i, j) = m log m - sum_y q(y) log q(y),   m = sum_y q(y);     F[k, j] = min over i < j of F[k-1, i] + c(i, j)
@@ -51,7 +51,7 @@ class Clusters(NamedTuple):
     phi_zy: Array  # (n, |Y|)  p(c, y) log p(c, y): a pair then costs one logarithm per y, that of the sum
     p_z: Array  # (n,)
     phi_z: Array  # (n,)
-    alive: Integers  # (n,)  the clusters that are left, ascending, in the first `count` places
+    alive: Integers  # (n,)  the clusters that are left, ascending, in the first `count` entries
     bound: Array  # (n,)  no pair (c, j), j > c, costs less
     partner: Integers  # (n,)  the first j with cost(c, j) = bound[c], or STALE
     table: Array  # (n (n - 1) / 2,)  the cost of every pair, row after row; if empty, costs are computed when needed
@@ -123,17 +123,17 @@ def cost(c: Clusters, a: float, b: float, i: int, j: int) -> float:
 
 @part
 def before(n: int, i: int) -> int:
-    """Where row i would have its entry j = 0 in the table; the entry of (i, j) is j places further."""
+    """Where row i would have its entry j = 0 in the table; the entry of (i, j) is j entries further."""
     return i * (2 * n - i - 1) // 2 - i - 1
 
 
 @part
-def scan_row(c: Clusters, a: float, b: float, count: int, place: int, known: bool) -> None:
-    """Find the cheapest pair of the row at this place of `alive`, by its costs in the table, if they are ``known``, or computed."""
-    i = c.alive[place]
+def scan_row(c: Clusters, a: float, b: float, count: int, index: int, known: bool) -> None:
+    """Find the cheapest pair of a row, given by its index in `alive`, by its costs in the table, if they are ``known``, or computed."""
+    i = c.alive[index]
     base = before(len(c.p_z), i)
     best, partner = np.inf, STALE
-    for other in range(place + 1, count):
+    for other in range(index + 1, count):
         j = c.alive[other]
         new = c.table[base + j] if known else cost(c, a, b, i, j)
         if c.table.size and not known:
@@ -147,19 +147,19 @@ def scan_row(c: Clusters, a: float, b: float, count: int, place: int, known: boo
 def cheapest(c: Clusters, a: float, b: float, count: int) -> int:
     """Place of the row that holds the cheapest pair of all: the row of smallest bound, once that bound is attained."""
     while True:
-        place = 0
+        index = 0
         for other in range(1, count - 1):
-            if c.bound[c.alive[other]] < c.bound[c.alive[place]]:
-                place = other
-        if c.partner[c.alive[place]] != STALE:
-            return place
-        scan_row(c, a, b, count, place, c.table.size > 0)
+            if c.bound[c.alive[other]] < c.bound[c.alive[index]]:
+                index = other
+        if c.partner[c.alive[index]] != STALE:
+            return index
+        scan_row(c, a, b, count, index, c.table.size > 0)
 
 
 @part
-def unite(c: Clusters, a: float, b: float, count: int, place: int) -> None:
-    """Merge the row at this place with its partner, leaving count - 1 clusters and a valid bound for every row."""
-    i = c.alive[place]
+def unite(c: Clusters, a: float, b: float, count: int, index: int) -> None:
+    """Merge the row of this index in `alive` with its partner, leaving count - 1 clusters and a valid bound for every row."""
+    i = c.alive[index]
     j = c.partner[i]
     for y in range(c.p_zy.shape[1]):
         t = c.p_zy[i, y] + c.p_zy[j, y]
@@ -168,7 +168,7 @@ def unite(c: Clusters, a: float, b: float, count: int, place: int) -> None:
     c.p_z[i] += c.p_z[j]
     c.phi_z[i] = c.p_z[i] * math.log(c.p_z[i])
 
-    for earlier in range(place):
+    for earlier in range(index):
         x = c.alive[earlier]
         new = cost(c, a, b, x, i)
         if c.table.size:
@@ -180,37 +180,37 @@ def unite(c: Clusters, a: float, b: float, count: int, place: int) -> None:
             c.partner[x] = STALE
 
     # Rows between i and j lose their pair with j; rows after j never had one with either.
-    gone = place + 1
+    gone = index + 1
     while c.alive[gone] != j:
         if c.partner[c.alive[gone]] == j:
             c.partner[c.alive[gone]] = STALE
         gone += 1
     for later in range(gone, count - 1):
         c.alive[later] = c.alive[later + 1]
-    scan_row(c, a, b, count - 1, place, False)
+    scan_row(c, a, b, count - 1, index, False)
 
 
 @entry
 def open_rows(c: Clusters, a: float, b: float, first: int, last: int) -> None:
     """Weigh the rows first, ..., last - 1 of the singletons."""
-    for place in range(first, last):
-        scan_row(c, a, b, len(c.p_z), place, False)
+    for index in range(first, last):
+        scan_row(c, a, b, len(c.p_z), index, False)
 
 
 @entry
 def merge(c: Clusters, a: float, b: float, count: int, pairs: Integers, fall: Array) -> None:
     """Do ``len(pairs)`` merges from `count` clusters on; write each pair (i, j) and its falls of I(Y;Z) and I(X;Z)."""
     for step in range(len(pairs)):
-        place = cheapest(c, a, b, count - step)
-        i = c.alive[place]
+        index = cheapest(c, a, b, count - step)
+        i = c.alive[index]
         j = c.partner[i]
         pairs[step, 0], pairs[step, 1] = i, j
         fall[step, 0], fall[step, 1] = falls(c.p_zy, c.p_z, i, j)
-        unite(c, a, b, count - step, place)
+        unite(c, a, b, count - step, index)
 
 
 class HardClusters(NamedTuple):
-    """A map x -> z with its tables; updated in place."""
+    """A map x -> z with its tables; updated in index."""
 
     labels: Integers  # (|X|,)
     size: Integers  # (|Z|,)   letters in each cluster
@@ -260,7 +260,7 @@ def put(letters: LetterRows, there: HardClusters, x: int, z: int, sign: float) -
 def move_letters(
     letters: LetterRows, there: HardClusters, order: Integers, rho_z: float, rho_zy: float, gain: Array
 ) -> tuple[int, float]:
-    """Every letter of ``order`` once, to where L is least; how many moved, and the fall of L in nats. ``gain`` has room for |Z| numbers."""
+    """Every letter of ``order`` once, to where L is least; how many moved, and the fall of L in nats. ``gain`` is scratch, (|Z|,)."""
     moved, fall, clusters = 0, 0.0, there.mass.size
     for x in order:
         home = there.labels[x]

@@ -140,7 +140,7 @@ class PrivacyRules(NamedTuple):
     """Vertices for each letter up to which one linear programme has them all; of more, column generation takes what it needs: on
     1,038 x 2 letters, with 200,000 vertices, it was measured to take less than a fiftieth of the memory."""
     each: int = 2
-    """Vertices for each letter, and each place in a basis, that join in one round of it."""
+    """Vertices for each letter, and each position in a basis, that join in one round of it."""
     negative: float = 1e-11
     """Reduced costs that count as 0, in nats."""
     inside: float = 1e-11
@@ -377,9 +377,9 @@ def _cheapest(vertices: Vertices, reduced: Array, n: int) -> IntArray:
         # The rank of each vertex among those with the same letter here, cheapest first.
         by_letter = np.argsort(column, kind="stable")
         ends = np.searchsorted(column[by_letter], np.arange(n))
-        place = np.empty(len(column), dtype=np.int64)
-        place[by_letter] = np.arange(len(column)) - ends[column[by_letter]]
-        chosen.append(order[place < RULES.each])
+        rank = np.empty(len(column), dtype=np.int64)
+        rank[by_letter] = np.arange(len(column)) - ends[column[by_letter]]
+        chosen.append(order[rank < RULES.each])
     return np.unique(np.concatenate(chosen)) if chosen else order
 
 

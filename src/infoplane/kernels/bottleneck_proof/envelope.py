@@ -1,7 +1,7 @@
 """Branch and bound over boxes of the Y-simplex: how low can f(q) - lambda.q be, f(q) = H(Tq) - gamma H(q)? And the local search for it.
 
 The box with the lowest bound is cut next; its halves are weighed (`cell_bound`, `ascent`) and shrunk to what may lie below the target,
-until they reach it, are empty, or gain too little. Only open boxes are stored: the place of a closed one is used again. Two halves of a box
+until they reach it, are empty, or gain too little. Only open boxes are stored: the row of a closed one is used again. Two halves of a box
 share the face at which it was cut, so that together they hold every u that it held, whatever was rounded when the cut was placed.
 """
 
@@ -20,12 +20,12 @@ from .recheck import Second, bound_agrees, chosen, empty, keep_box, ranges_agree
 Shorts = np.ndarray[tuple[int, ...], np.dtype[np.int16]]
 Singles = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 
-PLACES, OPEN, SPARE, CUTS, DISPUTED = range(5)  # indices of Boxes.counts
+ROWS, OPEN, SPARE, CUTS, DISPUTED = range(5)  # indices of Boxes.counts
 CLOSED, LOWEST = range(2)  # indices of Boxes.levels
 
 
 class Boxes(NamedTuple):
-    """Boxes that hold every Tq whose value may lie below the target; C places, of which counts[PLACES] were ever used."""
+    """Boxes that hold every Tq whose value may lie below the target; C rows, of which counts[ROWS] were ever used."""
 
     low: Array  # (C, |Y|)         l
     high: Array  # (C, |Y|)        b
@@ -34,10 +34,8 @@ class Boxes(NamedTuple):
     letters: Shorts  # (C,)        the y along which to cut it
     points: Array  # (C,)          and where
     heap: Integers  # (C,)         open boxes, lowest bound first
-    spare: Integers  # (C,)        places of closed boxes
-    counts: (
-        Integers  # (5,)       places used, open boxes, spare places, cuts so far, claims that `recheck` did not confirm
-    )
+    spare: Integers  # (C,)        rows of closed boxes
+    counts: Integers  # (5,)       rows used, open boxes, spare rows, cuts so far, claims that `recheck` did not confirm
     levels: Array  # (2,)          lowest bound of what is not open; lowest value of f(q) - lambda.q met
     lowest: Array  # (|Y|,)        Tq where that was met
 
@@ -61,7 +59,7 @@ def let_wait(boxes: Boxes, k: int) -> None:
 
 @part
 def release(boxes: Boxes, k: int) -> None:
-    """The place of box k, closed, may be used again."""
+    """The row of box k, closed, may be used again."""
     boxes.spare[boxes.counts[SPARE]] = k
     boxes.counts[SPARE] += 1
 
@@ -76,7 +74,7 @@ def dispute(boxes: Boxes, k: int, inherited: float) -> None:
 
 @part
 def cut(boxes: Boxes, k: int) -> int:
-    """Box k in two along its letter: the lower half keeps its place; returns that of the upper one, or -1 if it is too thin to be cut."""
+    """Box k in two along its letter: the lower half keeps its row; returns that of the upper one, or -1 if it is too thin to be cut."""
     y, point = boxes.letters[k], boxes.points[k]
     if not boxes.low[k, y] < point < boxes.high[k, y]:
         return -1
@@ -84,8 +82,8 @@ def cut(boxes: Boxes, k: int) -> int:
         boxes.counts[SPARE] -= 1
         other = int(boxes.spare[boxes.counts[SPARE]])
     else:
-        other = int(boxes.counts[PLACES])
-        boxes.counts[PLACES] += 1
+        other = int(boxes.counts[ROWS])
+        boxes.counts[ROWS] += 1
     copy_row(boxes.low[k], boxes.low[other])
     copy_row(boxes.high[k], boxes.high[other])
     copy_row(boxes.multipliers[k], boxes.multipliers[other])
@@ -259,11 +257,11 @@ def search(dual: Dual, boxes: Boxes, target: float, cuts: int) -> None:
     At most `cuts` of them, for which the arrays must have room; nothing is left to do once no box is open.
     """
     work, second = workspace(dual.T), second_workspace(dual.T)
-    first = boxes.counts[PLACES] == 0
+    first = boxes.counts[ROWS] == 0
     for _ in range(cuts + first):
         k, other, bound, halves = 0, 0, -math.inf, 1
-        if boxes.counts[PLACES] == 0:
-            boxes.counts[PLACES] = 1
+        if boxes.counts[ROWS] == 0:
+            boxes.counts[ROWS] = 1
             boxes.levels[CLOSED] = target
         elif boxes.counts[OPEN] == 0:
             break

@@ -65,7 +65,7 @@ def _slopes(
 def _newton_step(
     T: Array, beta: float, letters: Integers, q: Array, u: Array, slope: Array, mean: float, M: Array, step: Array
 ) -> bool:
-    """Fill step with Newton's, in coordinates scaled by sqrt(q); False if M is not positive definite. M is room for the Hessian."""
+    """Fill step with Newton's, in coordinates scaled by sqrt(q); False if M is not positive definite. M is a workspace for the Hessian."""
     for i in range(letters.size):
         step[i] = -math.sqrt(q[i]) * (slope[i] - mean)
         for j in range(i + 1):

@@ -85,7 +85,7 @@ def weigh_kept_boxes(
 ) -> None:
     """B of each box, a row of low and high, infinite if no posterior is in it; and where the relaxation is least, 0 if it met no point.
 
-    T has the secret's columns first, then those of U; lower and upper are the ranges of q, of T_s q, and room for those of T_u q.
+    T has the secret's columns first, then those of U; lower and upper are the ranges of q, of T_s q, and a workspace for those of T_u q.
     """
     n, m = T.shape
     lp: Tableau = tableau(T)

@@ -13,11 +13,11 @@ from ..common import Integers, pop, push
 from .descent import descend, reduced_cost
 
 WAITING, CELLS, FOUND, LOST, UNPAID, SINCE, RANK, MISTAKES = range(8)
-"""Places in `tally`: cells waiting, cells bounded, violating posteriors met, cells given up, violations that no multiplier was lowered for,
+"""Indices of `tally`: cells waiting, cells bounded, violating posteriors met, cells given up, violations no multiplier was lowered for,
 cells since the first of those, rank(T), claims that did not hold when they were computed once more."""
 
 BETA, FLOOR, ERROR, RELATIVE, LOWEST, BUDGET, SPENT, LEAST = range(8)
-"""Places in `number`: beta; the bound that ends a cell; rounding, absolute, and of the slopes, relative; how low a multiplier may go; what
+"""Indices of `number`: beta; the bound that ends a cell; rounding, absolute, and of the slopes, relative; how low a multiplier may go; what
 of lambda.p_x may be, and has been, spent on lower multipliers; the least bound of a lost cell."""
 
 WORTH = 0.3
@@ -30,10 +30,10 @@ def seen(table: Integers, letters: Integers) -> bool:
     code = np.int64(1469598103934665603)
     for i in range(letters.size):
         code = (code ^ (letters[i] + 1)) * np.int64(1099511628211)
-    place = (code ^ (code >> 29)) & (table.size - 1)
-    if table[place] == code:
+    entry = (code ^ (code >> 29)) & (table.size - 1)
+    if table[entry] == code:
         return True
-    table[place] = code
+    table[entry] = code
     return False
 
 
@@ -152,7 +152,7 @@ def give_up(number: Array, tally: Integers, bound: float) -> None:
 
 @part
 def let_wait(heap: Integers, key: Array, tally: Integers, bound: float) -> int:
-    """The place of a cell that waits from now on, with its bound; there must be room."""
+    """The row of a cell that waits from now on, with its bound; there must be one that is free."""
     cell = heap[tally[WAITING]]
     key[cell] = bound
     push(heap, tally[WAITING], key, cell)
