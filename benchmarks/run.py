@@ -55,9 +55,9 @@ SCRIPTS = {
 }
 IN_PAGES = {"columns": DOCS / "explanation/exact_funnel.md", "theory": DOCS / "explanation/theory.md"}
 """Benchmarks whose tables are part of another page of the docs, between markers."""
-BY_THEMSELVES = ("splitting", "builds")
+BY_THEMSELVES = ("splitting", "builds", "clever")
 """Pages of scripts that are run on their own: `splitting_size.py` and `splitting_columns.py` write one block each of the first,
-`compare_builds.py` the table of the second."""
+`compare_builds.py` the table of the second, `clever.py` the third from the results of others."""
 
 
 def main() -> None:
