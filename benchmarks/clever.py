@@ -84,8 +84,8 @@ def page() -> str:
         "# What is clever, and what it gains",
         "",
         "Written by `benchmarks/clever.py` from the results of three benchmarks, whose pages say how each was measured. *Gain*:",
-        f"processor time without the piece over that with it, in one process; *{NOT_USED}*: the piece's own rule leaves the joint alone. A piece stays",
-        "if it gains a factor of two on at least two real tables, or if nothing else finds its answer.",
+        f"processor time without the piece over that with it, in one process; *{NOT_USED}*: the piece's own rule leaves the joint alone.",
+        "A piece stays if it gains a factor of two on at least two real tables, or if nothing else finds its answer.",
         "",
     ]
     for piece, verdict in VERDICTS.items():
