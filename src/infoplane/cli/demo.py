@@ -158,6 +158,8 @@ def draw(planes: list[tuple[str, Frontier]], target: Path) -> None:
     )
     for ax, (_, found) in zip(figure.axes, planes, strict=True):
         best, hides = [answer.run for answer in found.best_answers()], found.hides_y
+        if hides and (legend := ax.get_legend()) is not None:
+            legend.set_loc((0.02, 0.6))  # below the name of the bound, and above what is said of a point
         told = {run: run.iyz / found.joint.mutual_information for run in best}
         good = [run for run in best if (told[run] <= 0.1 if hides else told[run] >= 0.5)]
         if good:
@@ -169,7 +171,7 @@ def draw(planes: list[tuple[str, Frontier]], target: Path) -> None:
             ax.annotate(
                 said,
                 (bits(run.ixz), bits(run.iyz)),
-                xytext=(0.05, 0.35) if hides else (0.42, 0.3),
+                xytext=(0.05, 0.35) if hides else (0.42, 0.4),
                 textcoords="axes fraction",
                 arrowprops={"arrowstyle": "->", "color": "#333333", "shrinkB": 5},
             )
