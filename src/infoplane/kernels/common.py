@@ -210,9 +210,34 @@ def save(table: Array, r: int, rows: Array) -> None:
 
 @part
 def copy_row(row: Array, out: Array) -> None:
-    """A vector into another; numba takes seconds longer to compile out[:] = row."""
-    for i in range(out.shape[0]):
+    """A vector into the first places of another; numba takes seconds longer to compile out[:] = row."""
+    for i in range(row.shape[0]):
         out[i] = row[i]
+
+
+@part
+def fill(row: Array, value: float) -> None:
+    """The same number into all places of a vector."""
+    for i in range(row.shape[0]):
+        row[i] = value
+
+
+@part
+def total_of(row: Array) -> float:
+    """The sum of a vector."""
+    total = 0.0
+    for i in range(row.shape[0]):
+        total += row[i]
+    return total
+
+
+@part
+def largest_of(row: Array) -> float:
+    """The largest absolute value in a vector."""
+    largest = 0.0
+    for i in range(row.shape[0]):
+        largest = max(largest, abs(row[i]))
+    return largest
 
 
 @part

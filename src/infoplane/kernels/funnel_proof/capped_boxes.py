@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common import Integers
+from ..common import Integers, copy_row
 from .boxes import propagate
 from .capped_cell import Multipliers, cell_bound, is_empty, shrunk_by_rows
 from .capped_relaxation import (
@@ -50,6 +50,7 @@ from .search import (
     in_use,
     known,
     let_wait,
+    masses,
     next_cell,
     report,
     seen,
@@ -85,7 +86,8 @@ def posterior_at(point: Array, q: Array) -> None:
     for x in range(q.size):
         q[x] = point[x] if point[x] > DUST else 0.0
         total += q[x]
-    q /= total
+    for x in range(q.size):
+        q[x] /= total
 
 
 @part
@@ -130,7 +132,7 @@ def descended(lp: Tableau, lam: Array, beta: float, c: Array, multipliers: Multi
         fell = best - value
         if value < best:
             best = value
-            q[:] = trial
+            copy_row(trial, q)
         if fell < 1e-10 and floor <= FLOORS[1]:
             break
         for x in range(n):
@@ -155,7 +157,7 @@ def descended(lp: Tableau, lam: Array, beta: float, c: Array, multipliers: Multi
             value = value_of(lp.T, lam, beta, trial)
             if value < best:
                 best = value
-                q[:] = trial
+                copy_row(trial, q)
     return best
 
 
@@ -165,7 +167,8 @@ def descend_within(
 ) -> None:
     """A local minimum of g in each row of found, and its value, from the relaxation with the slopes in the same row of slopes."""
     lp = tableau(T)
-    lp.lower[:], lp.upper[:] = lower, upper
+    copy_row(lower, lp.lower)
+    copy_row(upper, lp.upper)
     multipliers = Multipliers(np.zeros(T.shape[1]), np.zeros(1), np.zeros(1))
     for row in range(slopes.shape[0]):
         values[row] = descended(lp, lam, beta, slopes[row], multipliers, found[row])
@@ -264,9 +267,10 @@ def keep(search: CappedBoxes, work: CappedWork, lp: Tableau, bound: float) -> No
         return
     cell = let_wait(search.heap, search.key, search.tally, bound)
     search.letter[cell], search.cut[cell, 0], search.cut[cell, 1] = letter, t1, t2
-    search.low[cell], search.high[cell], search.basis[cell] = work.l, work.b, lp.basis
-    for j in range(lp.at_upper.size):
-        search.at_upper[cell, j] = lp.at_upper[j]
+    copy_row(work.l, search.low[cell])
+    copy_row(work.b, search.high[cell])
+    copy_row(lp.basis, search.basis[cell])
+    copy_row(lp.at_upper, search.at_upper[cell])
 
 
 @part
@@ -287,9 +291,9 @@ def explore(search: CappedBoxes, work: CappedWork, lp: Tableau, whole: Tableau, 
     if not value < WORTH * floor:
         return
     letters = in_use(work.q, 0.0, work.q.size)
-    if known(search.found, search.tally[FOUND], letters, work.q[letters]):
-        return
-    report(search, letters, work.q[letters], value)
+    q = masses(work.q, letters)
+    if not known(search.found, search.tally[FOUND], letters, q):
+        report(search, letters, q, value)
 
 
 @inlined
@@ -310,8 +314,9 @@ def advance_capped(search: CappedBoxes, cells: int) -> bool:
     n, m = search.T.shape
     lp, whole = tableau(search.T), tableau(search.T)
     for one in (lp, whole):
-        one.lower[n:], one.upper[n:] = search.L, search.U
-    whole.upper[:n] = search.most
+        copy_row(search.L, one.lower[n:])
+        copy_row(search.U, one.upper[n:])
+    copy_row(search.most, whole.upper)
     multipliers = Multipliers(np.zeros(m), np.zeros(1), np.zeros(1))
     a, top = np.empty((4, n)), np.empty(search.tally[RANK] + 1, np.int64)
     work = CappedWork(np.zeros(n), search.most.copy(), a[0], a[1], a[2], np.empty((n, 2)), top, a[3])
@@ -323,25 +328,18 @@ def advance_capped(search: CappedBoxes, cells: int) -> bool:
             cell = next_cell(search.heap, search.key, search.tally, search.found, last)
             if cell < 0:
                 return bool(search.tally[WAITING] > 0 and not enough(search.tally, search.found))
-            low[:], high[:], basis[:], at_upper[:] = (
-                search.low[cell],
-                search.high[cell],
-                search.basis[cell],
-                search.at_upper[cell],
-            )
-            letter, t1, t2, bound, sides = (
-                search.letter[cell],
-                search.cut[cell, 0],
-                search.cut[cell, 1],
-                search.key[cell],
-                2,
-            )
+            copy_row(search.low[cell], low)
+            copy_row(search.high[cell], high)
+            copy_row(search.basis[cell], basis)
+            copy_row(search.at_upper[cell], at_upper)
+            letter, bound, sides = search.letter[cell], search.key[cell], 2
+            t1, t2 = search.cut[cell, 0], search.cut[cell, 1]
         for side in range(sides):
             begin(lp, 0)
-            lp.basis[:] = basis
-            for j in range(n + m):
-                lp.at_upper[j] = at_upper[j]
-            work.l[:], work.b[:] = low, high
+            copy_row(basis, lp.basis)
+            copy_row(at_upper, lp.at_upper)
+            copy_row(low, work.l)
+            copy_row(high, work.b)
             if side == 0:
                 work.b[letter] = t1
             else:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common import EPS
+from ..common import EPS, total_of
 from .relaxation import entropy, phi, slope_of_last
 
 
@@ -51,10 +51,15 @@ def target_multiplier(a: Array, beta: float, L: Array, U: Array) -> float:
     """A tau at which the shares of `target_share` sum to 1, about: the best one; any is valid."""
     m = a.size
     if not beta > 0.0:
-        return -slope_of_last(-a, U - L, 1.0 - L.sum())
-    top = a.max()
-    low, high = a.min() - 60.0 * beta, top + beta * (math.log(m) + 1.0)
-    tau = top + beta * (math.log(np.exp((a - top) / beta).sum()) - 1.0)
+        return -slope_of_last(-a, U - L, 1.0 - total_of(L))
+    top = least = a[0]
+    for s in range(1, m):
+        top, least = max(top, a[s]), min(least, a[s])
+    shares = 0.0
+    for s in range(m):
+        shares += math.exp((a[s] - top) / beta)
+    low, high = least - 60.0 * beta, top + beta * (math.log(m) + 1.0)
+    tau = top + beta * (math.log(shares) - 1.0)
     for _ in range(60):
         excess, slope = -1.0, 0.0
         for s in range(m):
@@ -100,7 +105,7 @@ def filling_multiplier(c: Array, l: Array, b: Array) -> float:
     cost = np.empty(c.size)
     for x in range(c.size):
         cost[x] = c[x] if b[x] > 0.0 else np.inf
-    return slope_of_last(cost, b - l, 1.0 - l.sum())
+    return slope_of_last(cost, b - l, 1.0 - total_of(l))
 
 
 @part
@@ -150,7 +155,7 @@ def is_empty(T: Array, L: Array, U: Array, l: Array, b: Array, a: Array) -> bool
     for x in range(n):
         if b[x] > 0.0:
             total += min((c[x] - nu) * l[x], (c[x] - nu) * b[x])
-    return bool(total > 8.0 * (n + m + 8) * EPS * (size + abs(nu) + abs(tau)) * (1.0 + b.sum()))
+    return bool(total > 8.0 * (n + m + 8) * EPS * (size + abs(nu) + abs(tau)) * (1.0 + total_of(b)))
 
 
 @part
@@ -161,7 +166,7 @@ def shrunk_by_rows(T: Array, L: Array, U: Array, l: Array, b: Array) -> bool:
     """
     n, m = T.shape
     slack = 4.0 * (n + 8) * EPS
-    rest = 1.0 - l.sum()
+    rest = 1.0 - total_of(l)
     for s in range(m):
         held, least, most = 0.0, np.inf, -np.inf
         for x in range(n):

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common import Integers
+from ..common import Integers, copy_row, copy_rows, fill, largest_of
 from .capped_cell import Multipliers, add_rows, filling_multiplier, target_multiplier
 from .relaxation import entropy, known_enough, move, smoothed_logs, step_length
 
@@ -47,9 +47,10 @@ class Tableau(NamedTuple):
 def tableau(T: Array) -> Tableau:
     """Room for programmes over a table T, with a basis to begin with: u and the first letter."""
     n, m = T.shape
-    a, of_variables = np.zeros((2, n + m)), np.zeros((2, n + m), np.int64)
-    basis, upper = np.empty(m + 1, np.int64), np.ones(n + m)
-    made = Tableau(T, a[0], upper, basis, of_variables[0], np.eye(m + 1), a[1], of_variables[1], np.zeros(m + 1))
+    a, of_variables = np.zeros((3, n + m)), np.zeros((2, n + m), np.int64)
+    fill(a[1], 1.0)
+    basis, inverse = np.empty(m + 1, np.int64), np.zeros((m + 1, m + 1))
+    made = Tableau(T, a[0], a[1], basis, of_variables[0], inverse, a[2], of_variables[1], np.zeros(m + 1))
     begin(made, 0)
     return made
 
@@ -58,7 +59,7 @@ def tableau(T: Array) -> Tableau:
 def begin(lp: Tableau, letter: int) -> None:
     """The basis of u and one letter, everything else at its lower end."""
     n, m = lp.T.shape
-    lp.at_upper[:] = 0
+    fill(lp.at_upper, 0)
     for s in range(m):
         lp.basis[s] = n + s
     lp.basis[m] = letter
@@ -83,7 +84,10 @@ def invert(B: Array, inverse: Array) -> bool:
     """The inverse of B by Gauss and Jordan, into an identity; B is used up. False if it is singular."""
     size = B.shape[0]
     for c in range(size):
-        pivot = c + np.argmax(np.abs(B[c:, c]))
+        pivot = c
+        for i in range(c + 1, size):
+            if abs(B[i, c]) > abs(B[pivot, c]):
+                pivot = i
         if abs(B[pivot, c]) < 1e-12:
             return False
         if pivot != c:
@@ -108,18 +112,20 @@ def refresh(lp: Tableau) -> bool:
     """The inverse of the basis, and the values of all variables; False if the basis is singular."""
     n, m = lp.T.shape
     size = m + 1
-    B, inverse = np.zeros((size, size)), np.eye(size)
+    B, inverse = np.zeros((size, size)), np.zeros((size, size))
     for i in range(size):
+        inverse[i, i] = 1.0
         j = lp.basis[i]
         if j < n:
-            B[:m, i] = lp.T[j]
+            for s in range(m):
+                B[s, i] = lp.T[j, s]
             B[m, i] = 1.0
         else:
             B[j - n, i] = -1.0
     if not invert(B, inverse):
         return False
-    lp.inverse[:] = inverse
-    lp.basic[:] = 0
+    copy_rows(inverse, lp.inverse)
+    fill(lp.basic, 0)
     for i in range(size):
         lp.basic[lp.basis[i]] = 1
     rest = np.zeros(size)
@@ -243,10 +249,7 @@ def minimise(lp: Tableau, cost: Array, steps: int) -> int:
         begin(lp, 0)
         refresh(lp)
     w = np.empty(lp.y.size)
-    largest = 1.0
-    for j in range(cost.size):
-        largest = max(largest, abs(cost[j]))
-    still = 0
+    largest, still = max(largest_of(cost), 1.0), 0
     for step in range(steps):
         if step % REFRESH == REFRESH - 1 and not refresh(lp):
             return UNFINISHED
@@ -265,6 +268,13 @@ def minimise(lp: Tableau, cost: Array, steps: int) -> int:
 
 PIVOTS = 400
 """Steps of one programme, at most: children of a cell need a few."""
+
+
+@part
+def give(lp: Tableau, multipliers: Multipliers) -> None:
+    """The rows' multipliers as the a of `capped_cell`."""
+    for s in range(multipliers.a.size):
+        multipliers.a[s] = -lp.y[s]
 
 
 @part
@@ -302,10 +312,17 @@ def add_vertex(V: Array, n: int, cost: Array, weight: Array, count: int, c: Arra
     """One more vertex of the hull, without weight unless it is the first, in place of the lightest if there is no room; how many."""
     if count == weight.size:
         count -= 1
-        least = np.argmin(weight)
-        V[least], cost[least], weight[least] = V[count], cost[count], weight[count]
-        weight[:count] /= weight[:count].sum()
-    V[count], cost[count], weight[count] = point, 0.0, 1.0 if count == 0 else 0.0
+        least, total = 0, 0.0
+        for i in range(1, count + 1):
+            least = i if weight[i] < weight[least] else least
+        copy_row(V[count], V[least])
+        cost[least], weight[least] = cost[count], weight[count]
+        for i in range(count):
+            total += weight[i]
+        for i in range(count):
+            weight[i] /= total
+    copy_row(point, V[count])
+    cost[count], weight[count] = 0.0, 1.0 if count == 0 else 0.0
     for x in range(n):
         cost[count] += c[x] * point[x]
     count += 1
@@ -327,7 +344,7 @@ def relaxed(
     n, m = lp.T.shape
     if not beta > 0.0:
         status = minimise(lp, c, PIVOTS)
-        multipliers.a[:] = -lp.y[:m]
+        give(lp, multipliers)
         return status
     most = m + 4
     V, cost, weight = np.empty((most, n + m)), np.empty(most), np.zeros(most)
@@ -338,12 +355,13 @@ def relaxed(
     # Linear programmes for one relaxation, at most.
     for _ in range(15):
         smoothed_logs(u, w)
-        w *= beta
+        for s in range(hidden):
+            w[s] *= beta
         tilted = c.copy()
         add_rows(lp.T, w, tilted)
         status = minimise(lp, tilted, PIVOTS)
         if status != SOLVED:
-            multipliers.a[:] = -lp.y[:m]
+            give(lp, multipliers)
             return status
         reached = const
         for x in range(n):
@@ -362,7 +380,7 @@ def relaxed(
         for s in range(hidden):
             value -= beta * entropy(u[s])
     if count > 0:
-        lp.point[:] = 0.0
+        fill(lp.point, 0.0)
         for i in range(count):
             for j in range(n + m):
                 lp.point[j] += weight[i] * V[i, j]

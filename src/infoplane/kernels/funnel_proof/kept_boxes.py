@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common import EPS
+from ..common import EPS, copy_row, fill, largest_of, total_of
 from .capped_boxes import posterior_at
 from .capped_cell import Multipliers, filling_multiplier, target_least, target_multiplier
 from .capped_relaxation import EMPTY, SOLVED, Tableau, begin, relaxed, tableau
@@ -91,26 +91,30 @@ def weigh_kept_boxes(
     lp: Tableau = tableau(T)
     slope, offset, costs, nothing = np.empty(m - hidden), np.empty(m - hidden), np.empty(n), np.zeros(n)
     multipliers = Multipliers(np.zeros(m), np.zeros(1), np.zeros(1))
-    largest = np.abs(lam).max()
+    largest, first = largest_of(lam), n + hidden
     for box in range(low.shape[0]):
-        lp.lower[: n + hidden], lp.upper[: n + hidden] = lower[: n + hidden], upper[: n + hidden]
-        lp.lower[n + hidden :], lp.upper[n + hidden :] = low[box], high[box]
+        copy_row(lower[:first], lp.lower)
+        copy_row(upper[:first], lp.upper)
+        copy_row(low[box], lp.lower[first:])
+        copy_row(high[box], lp.upper[first:])
         lines(low[box], high[box], slope, offset)
         for x in range(n):
             costs[x] = -lam[x]
             for u in range(m - hidden):
                 costs[x] += slope[u] * T[x, hidden + u]
         status = relaxed(lp, costs, beta, multipliers, 0.0, np.nan, hidden)
-        found[box] = 0.0
+        fill(found[box], 0.0)
         bounds[box] = -np.inf
         if status == EMPTY:
             if least_of(T, nothing, 0.0, 0.0, lp.lower, lp.upper, multipliers.a, hidden) > 0.0:
                 bounds[box] = np.inf
             begin(lp, 0)
             continue
-        size = largest + np.abs(slope).max()
-        bounds[box] = offset.sum() + least_of(T, costs, size, beta, lp.lower, lp.upper, multipliers.a, hidden)
-        bounds[box] -= 4.0 * (m + 8) * EPS * (np.abs(offset).sum() + abs(bounds[box]))
+        size, offsets = largest + largest_of(slope), 0.0
+        for u in range(m - hidden):
+            offsets += abs(offset[u])
+        bounds[box] = total_of(offset) + least_of(T, costs, size, beta, lp.lower, lp.upper, multipliers.a, hidden)
+        bounds[box] -= 4.0 * (m + 8) * EPS * (offsets + abs(bounds[box]))
         if status == SOLVED:
             posterior_at(lp.point, found[box])
         else:
@@ -132,12 +136,13 @@ def descend_kept(
     """Local minima of g in the rows of found, and their values, infinite if none was met; from the tangents of H(T_u q) at begun."""
     n, m = T.shape
     lp: Tableau = tableau(T)
-    lp.lower[:], lp.upper[:] = lower, upper
+    copy_row(lower, lp.lower)
+    copy_row(upper, lp.upper)
     multipliers = Multipliers(np.zeros(m), np.zeros(1), np.zeros(1))
     costs, trial, u = np.empty(n), np.empty(n), np.empty(m)
     for row in range(begun.shape[0]):
         values[row] = np.inf
-        u[hidden:] = begun[row]
+        copy_row(begun[row], u[hidden:])
         for _ in range(TANGENTS):
             for x in range(n):
                 costs[x] = -lam[x]
@@ -147,7 +152,7 @@ def descend_kept(
                 begin(lp, 0)
                 break
             posterior_at(lp.point, trial)
-            u[:] = 0.0
+            fill(u, 0.0)
             g = 0.0
             for x in range(n):
                 g -= lam[x] * trial[x]
@@ -158,4 +163,4 @@ def descend_kept(
             if g >= values[row] - 1e-12:
                 break
             values[row] = g
-            found[row] = trial
+            copy_row(trial, found[row])

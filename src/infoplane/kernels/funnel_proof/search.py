@@ -9,7 +9,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common import Integers, pop, push
+from ..common import Integers, fill, pop, push, total_of
 from .descent import descend, reduced_cost
 
 WAITING, CELLS, FOUND, LOST, UNPAID, SINCE, RANK, MISTAKES = range(8)
@@ -60,6 +60,15 @@ def in_use(q: Array, above: float, most: int) -> Integers:
 
 
 @part
+def masses(q: Array, letters: Integers) -> Array:
+    """q on some letters."""
+    some = np.empty(letters.size)
+    for i in range(letters.size):
+        some[i] = q[letters[i]]
+    return some
+
+
+@part
 def paid(lam: Array, p: Array, number: Array, letters: Integers, q: Array, value: float) -> bool:
     """Lower one multiplier so that g(q) = value < 0 becomes 0, where that costs lambda.p_x least; False if the budget does not allow it.
 
@@ -92,7 +101,7 @@ def known(found: Array, count: int, letters: Integers, q: Array) -> bool:
 def report(search: Any, letters: Integers, q: Array, value: float) -> None:
     """Keep a posterior that violates, q on its letters; a lower multiplier pays for it, if the budget allows that."""
     row = search.found[search.tally[FOUND]]
-    row[:] = 0.0
+    fill(row, 0.0)
     for i in range(letters.size):
         row[letters[i]] = q[i]
     search.tally[FOUND] += 1
@@ -106,8 +115,10 @@ def attempt(search: Any, q: Array, letters: Integers) -> None:
     T, lam, beta, floor = search.T, search.lam, search.number[BETA], search.number[FLOOR]
     if letters.size == 0 or search.tally[FOUND] >= search.found.shape[0]:
         return
-    part = q[letters]
-    part /= part.sum()
+    part = masses(q, letters)
+    total = total_of(part)
+    for i in range(part.size):
+        part[i] /= total
     met = seen(search.table, letters)
     if met and not reduced_cost(T, lam, beta, letters, part, np.empty(T.shape[1])) < floor:
         return
