@@ -90,7 +90,7 @@ def posterior_at(point: Array, q: Array) -> None:
         q[x] /= total
 
 
-@part
+@inlined
 def best_neighbour(lp: Tableau, lam: Array, w: Array, value: float) -> int:
     """The variable whose exchange leads to the neighbouring vertex of least H(q) - lambda.q, if that is below value; else -1."""
     n, m = lp.T.shape
@@ -116,7 +116,7 @@ def best_neighbour(lp: Tableau, lam: Array, w: Array, value: float) -> int:
     return chosen
 
 
-@part
+@inlined
 def descended(lp: Tableau, lam: Array, beta: float, c: Array, multipliers: Multipliers, q: Array) -> float:
     """A local minimum of g in q, from the relaxation with the slopes c; its value, infinite if there is no point at all."""
     n, m = lp.T.shape
@@ -210,7 +210,7 @@ class CappedWork(NamedTuple):
     q: Array  # (n,)
 
 
-@part
+@inlined
 def secants(search: CappedBoxes, work: CappedWork, lp: Tableau) -> float:
     """The relaxation's slopes into c and its ranges into the tableau; its constant."""
     const = 0.0
@@ -224,7 +224,7 @@ def secants(search: CappedBoxes, work: CappedWork, lp: Tableau) -> float:
     return const
 
 
-@part
+@inlined
 def settle(search: CappedBoxes, work: CappedWork, lp: Tableau, multipliers: Multipliers) -> float:
     """Bound a cell and shrink it while that helps: a proven bound of what is left, infinite if nothing below the floor is."""
     beta, floor, error = search.number[BETA], search.number[FLOOR], search.number[ERROR]
@@ -254,7 +254,7 @@ def settle(search: CappedBoxes, work: CappedWork, lp: Tableau, multipliers: Mult
     return bound
 
 
-@part
+@inlined
 def keep(search: CappedBoxes, work: CappedWork, lp: Tableau, bound: float) -> None:
     """Let a cell wait, if it can be cut and there is room: where the secant of a letter is furthest below h."""
     letter = max(letter_to_cut(work.l, work.b, lp.point[: work.l.size]), 0)
@@ -273,7 +273,7 @@ def keep(search: CappedBoxes, work: CappedWork, lp: Tableau, bound: float) -> No
     copy_row(lp.at_upper, search.at_upper[cell])
 
 
-@part
+@inlined
 def explore(search: CappedBoxes, work: CappedWork, lp: Tableau, whole: Tableau, multipliers: Multipliers) -> None:
     """Look for a violation near the relaxation's minimiser in an open cell, with all that the cap allows as its range."""
     beta, floor = search.number[BETA], search.number[FLOOR]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import part
+from ...runtime.compiling import inlined, part
 from ..common import Integers, copy_row, copy_rows, fill, largest_of
 from .capped_cell import Multipliers, add_rows, filling_multiplier, target_multiplier
 from .relaxation import entropy, known_enough, move, smoothed_logs, step_length
@@ -79,7 +79,7 @@ def column(lp: Tableau, j: int, w: Array) -> None:
             w[i] = -lp.inverse[i, j - n]
 
 
-@part
+@inlined
 def invert(B: Array, inverse: Array) -> bool:
     """The inverse of B by Gauss and Jordan, into an identity; B is used up. False if it is singular."""
     size = B.shape[0]
@@ -149,7 +149,7 @@ def refresh(lp: Tableau) -> bool:
     return True
 
 
-@part
+@inlined
 def multipliers_of(lp: Tableau, cost: Array) -> bool:
     """The rows' multipliers for the present basis into y; of the sum of infeasibilities, and True, as long as there are any."""
     n, m = lp.T.shape
@@ -172,7 +172,7 @@ def multipliers_of(lp: Tableau, cost: Array) -> bool:
     return infeasible
 
 
-@part
+@inlined
 def entering(lp: Tableau, cost: Array, infeasible: bool, least: float, first: bool) -> int:
     """The variable whose move lowers the objective fastest, or the first that does; -1 if none does."""
     n, m = lp.T.shape
@@ -277,7 +277,7 @@ def give(lp: Tableau, multipliers: Multipliers) -> None:
         multipliers.a[s] = -lp.y[s]
 
 
-@part
+@inlined
 def balanced(V: Array, n: int, cost: Array, weight: Array, count: int, beta: float, u: Array) -> None:
     """Minimise weight.cost - beta H(u), u the mixture of the vertices' columns behind the n first, by moves between two of them."""
     m = u.size
@@ -307,7 +307,7 @@ def balanced(V: Array, n: int, cost: Array, weight: Array, count: int, beta: flo
         move(u, D, t)
 
 
-@part
+@inlined
 def add_vertex(V: Array, n: int, cost: Array, weight: Array, count: int, c: Array, point: Array, u: Array) -> int:
     """One more vertex of the hull, without weight unless it is the first, in place of the lightest if there is no room; how many."""
     if count == weight.size:
