@@ -244,7 +244,7 @@ def test_the_proof_is_verified(run, people, keep):
 
 
 def test_values_expected_for_less_than_one_record_are_cautioned_of(run, people):
-    of = ("--x", "age,job", "--hide", "sex", "--bin", "age:30", "--max-lift-bits", "0.1", "--max-seconds", "1")
+    of = ("--x", "age,job", "--hide", "sex", "--bin", "age:30", "--max-lift-bits", "0.1", "--max-seconds", "0.3")
     asked = ("release", people / "people.csv", *of)
     done = run(*asked, "--out", people / "out.csv", "--report", people / "r.html")
     assert done.code == 0, done.err

@@ -210,7 +210,7 @@ def test_a_cap_on_the_leakage(run):
     assert "certified: I(X;Z)" in said.out
 
 
-def test_a_cap_on_the_leakage_with_confidence(run):
+def test_a_cap_on_the_leakage_with_confidence(run, tmp_path):
     """What the numbers are about comes first; too small a cap ends with code 4 and the cap that the records can support."""
     cap = ("solve", "heart", "--problem", "funnel", "--max-leakage-bits")
     said = run(*cap, "0.1", "--confidence", "0.95", "--seed", "1", "--json")
@@ -219,10 +219,12 @@ def test_a_cap_on_the_leakage_with_confidence(run):
     assert said.json["leakage_bound_bits"] <= 0.1
     assert said.json["path"][said.json["chosen"]]["bound_bits"] == said.json["leakage_bound_bits"]
     assert said.json["fitted_records"] + said.json["tested_records"] == said.json["records"]
-    said = run(*cap, "0.001", "--confidence", "0.95", "--json")
+    (tmp_path / "rows.csv").write_text("job,ill\n" + 20 * "a,1\na,0\nb,0\nc,1\nc,1\n")
+    few = ("solve", tmp_path / "rows.csv", "--x", "job", "--y", "ill", *cap[2:], "0.001", "--confidence", "0.95")
+    said = run(*few, "--json")
     assert said.code == 4
     assert said.json["clusters"] == 1 < 1000 * said.json["least_cap_bits"]
-    assert run(*cap, "0.001", "--confidence", "0.95").out.count("records cannot support") == 1
+    assert run(*few).out.count("100 records cannot support") == 1
     plain = run(*cap, "0.01")
     assert plain.out.startswith("About this table, not the population.")
     assert "caution" not in plain.out  # the first line has said it

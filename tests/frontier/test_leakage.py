@@ -162,15 +162,17 @@ def test_it_answers_like_a_solution():
 
 
 @pytest.fixture(scope="module")
-def hidden():
-    """What can be told of heart without a word of Y."""
-    return perfect_privacy(ip.datasets.heart())
+def half():
+    """Every second letter of heart."""
+    return ip.Joint.from_counts(ip.datasets.heart().p_xy[::2])
 
 
 @pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-8])
-def test_no_cap_is_worse_than_perfect_privacy(hidden, eps):
+def test_no_cap_is_worse_than_perfect_privacy(half, eps):
     """Caps below the rounding of I(Y;Z) were met never, or by a release that says next to nothing."""
-    found = funnel_at_leakage(ip.datasets.heart(), eps, max_cells=50)
+    hidden = perfect_privacy(half)
+    assert hidden.ixz > 0.5
+    found = funnel_at_leakage(half, eps, max_cells=50)
     assert found.ixz >= hidden.ixz - 1e-9
     assert found.ixz <= found.upper_bound
     assert found.iyz <= max(eps, 1e-29)

@@ -243,7 +243,7 @@ def test_a_smallest_group_and_no_confidence_for_a_target():
 
 def test_values_for_a_fraction_of_a_record_are_counted_in_words():
     joint = ip.datasets.heart()
-    kept = ip.release_mechanism(joint, max_leakage=0.01 * BIT, max_lift=0.4 * BIT, rng=0)
+    kept = ip.release_mechanism(joint, max_lift=0.3 * BIT, rng=0)
     few = int((kept.p_z * joint.records < 1.0).sum())
     assert few > 0
     assert f"{few} of {kept.clusters} released value" in str(kept)

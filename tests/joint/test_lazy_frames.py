@@ -77,8 +77,9 @@ CASES = {
 @every_lazy
 @pytest.mark.parametrize(("asked", "rows"), CASES.values(), ids=CASES)
 def test_the_joint_is_that_of_the_frame_in_memory(lazy, asked, rows):
-    assert Joint.from_frame(lazy(rows), **asked) == Joint.from_frame(pd.DataFrame(rows), **asked)
-    assert Joint.from_frame(lazy(rows), **asked).records == Joint.from_frame(pd.DataFrame(rows), **asked).records
+    found, expected = (Joint.from_frame(frame, **asked) for frame in (lazy(rows), pd.DataFrame(rows)))
+    assert found == expected
+    assert found.records == expected.records
 
 
 BAD = {

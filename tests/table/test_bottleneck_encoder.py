@@ -198,7 +198,7 @@ def test_weights_count_rows():
 
 
 def test_in_pipelines_grid_search_and_with_routed_metadata():
-    X, y = made(1200)
+    X, y = made(1200, 20)
     trees = make_pipeline(
         ip.BottleneckEncoder().set_output(transform="pandas"),
         HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype", random_state=0),

@@ -323,8 +323,8 @@ def _exclusive_lock(path: Path) -> Iterator[None]:
 
 def _locked(path: Path, beside: Path) -> int:
     """The lock, open; a StoreError if another has it, or if what is there is no lock."""
-    # A second of tries, 50 ms apart: `is_being_written` holds the lock for a moment, a writer for as long as it writes.
-    for _ in range(20):
+    # A quarter of a second of tries, 10 ms apart: `is_being_written` holds the lock for a moment, a writer for as long as it writes.
+    for _ in range(25):
         if beside.exists():
             check_regular(beside)
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666)
@@ -337,7 +337,7 @@ def _locked(path: Path, beside: Path) -> int:
             raise StoreError(
                 f"{beside} should be the lock of this store, and is another file; it was left as it is. Remove it."
             )
-        time.sleep(0.05)
+        time.sleep(0.01)
     raise StoreError(f"{path} is being written by another sweep; wait for it, or use another file.")
 
 
