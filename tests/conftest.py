@@ -89,8 +89,12 @@ def with_cores(monkeypatch):
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _control_c_is_heard():
-    """A shell's & makes its children ignore SIGINT; tests that press Ctrl-C must not depend on how pytest was started."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def _signals_are_heard():
+    """A shell's & makes its children ignore SIGINT, and nohup SIGHUP; tests that send them must not depend on how pytest was started."""
+    usual = {signal.SIGINT: signal.default_int_handler}
+    if hasattr(signal, "SIGHUP"):
+        usual[signal.SIGHUP] = signal.SIG_DFL
+    before = {sent: signal.signal(sent, handler) for sent, handler in usual.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for sent, handler in before.items():
+        signal.signal(sent, handler)

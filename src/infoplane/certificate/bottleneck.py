@@ -137,6 +137,8 @@ class ProofRules(NamedTuple):
 
     finest: float = 1e-12
     """Nats that rounding lets one prove; a finer tolerance is tried for at this one."""
+    first_height: float = 1e-3
+    """Nats of the peaks that are expected before any is met: the first weights are found to a hundredth of it."""
     rounds: int = 60
     """Rounds of Newton's method on the mixture before branch and bound looks at what they have missed."""
     escapes: int = 40
@@ -268,9 +270,10 @@ class Proof:
     def _improve(self, starts: Array) -> Generator[None, None, tuple[Array, float]]:
         """Balance the mixture, add the peaks that its multipliers leave, and again; the multipliers, and the height of what is left."""
         support, gamma, tol = self.support, self.gamma, self.tol / 8.0
-        new = starts[:0]
+        new, height = starts[:0], RULES.first_height
         for _ in range(RULES.rounds):
-            self.mixture = balance(support, gamma, self.mixture.joined(new), 0.1 * tol / gamma, self.budget)
+            balanced = 0.1 * max(tol, 0.1 * height) / gamma  # better weights of these decoders would not lead to other peaks
+            self.mixture = balance(support, gamma, self.mixture.joined(new), balanced, self.budget)
             lam = self.mixture.multipliers(support, gamma)
             new, height = peaks_above(support, gamma, lam, np.vstack([self.mixture.decoders, starts]), 0.5 * tol)
             starts = starts[:0]

@@ -26,7 +26,8 @@ from infoplane.kernels.bottleneck_proof.cell_bound import (
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.form import dual_of
 
-bound_with = compiled(bound_with)
+bound_with, locate, moments, near = map(compiled, (bound_with, locate, moments, near))
+propagate, reach, reduce, rest_of_exp = map(compiled, (propagate, reach, reduce, rest_of_exp))
 
 
 @joints
@@ -75,10 +76,6 @@ def test_a_bound_that_is_no_number_closes_nothing(bad):
     open_boxes.grow(50)
     search(dual_of(support, 0.3, lam), open_boxes.boxes, -1e-6, 50)
     assert open_boxes.least == -np.inf
-
-
-bound_with, locate, moments, near = map(compiled, (bound_with, locate, moments, near))
-propagate, reach, reduce, rest_of_exp = map(compiled, (propagate, reach, reduce, rest_of_exp))
 
 
 @pytest.mark.parametrize("n_y", [2, 3, 7, 20])
