@@ -272,8 +272,9 @@ class Proof:
         support, gamma, tol = self.support, self.gamma, self.tol / 8.0
         new, height = starts[:0], RULES.first_height
         for _ in range(RULES.rounds):
-            balanced = 0.1 * max(tol, 0.1 * height) / gamma  # better weights of these decoders would not lead to other peaks
-            self.mixture = balance(support, gamma, self.mixture.joined(new), balanced, self.budget)
+            # Better weights than the last peaks ask for would not lead to other ones.
+            close = 0.1 * max(tol, 0.1 * height) / gamma
+            self.mixture = balance(support, gamma, self.mixture.joined(new), close, self.budget)
             lam = self.mixture.multipliers(support, gamma)
             new, height = peaks_above(support, gamma, lam, np.vstack([self.mixture.decoders, starts]), 0.5 * tol)
             starts = starts[:0]
