@@ -34,6 +34,7 @@ from .capped_relaxation import (
     relaxed,
     tableau,
 )
+from .descent import masses
 from .relaxation import ROUNDS, SHRUNK, entropy, letter_to_cut, place_inside, shrunk_by_bound
 from .search import (
     BETA,
@@ -50,7 +51,6 @@ from .search import (
     in_use,
     known,
     let_wait,
-    masses,
     next_cell,
     report,
     seen,

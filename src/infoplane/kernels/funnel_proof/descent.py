@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common import Integers, solve_definite
+from ..common import Integers, fill, solve_definite
 from .relaxation import entropy
 
 
@@ -32,7 +32,7 @@ def xlogx(p: float) -> float:
 def reduced_cost(T: Array, lam: Array, beta: float, letters: Integers, q: Array, u: Array) -> float:
     """g(q) for q on some letters; u receives T'q."""
     value = 0.0
-    u[:] = 0.0
+    fill(u, 0.0)
     for i in range(letters.size):
         value -= xlogx(q[i]) + lam[letters[i]] * q[i]
         for y in range(u.size):
@@ -176,6 +176,26 @@ def best_addition(T: Array, lam: Array, beta: float, letters: Integers, q: Array
     return letter, share
 
 
+@part
+def positive(q: Array) -> Integers:
+    """Where q has mass."""
+    letters, count = np.empty(q.size, np.int64), 0
+    for x in range(q.size):
+        if q[x] > 0.0:
+            letters[count] = x
+            count += 1
+    return letters[:count].copy()
+
+
+@part
+def masses(q: Array, letters: Integers) -> Array:
+    """q on some letters."""
+    some = np.empty(letters.size)
+    for i in range(letters.size):
+        some[i] = q[letters[i]]
+    return some
+
+
 @entry
 def descend_all(T: Array, lam: Array, beta: float, most: int, Q: Array) -> Array:
     """Descend from every row of Q (k, |X|) on the letters where it has mass, in place; returns the values of g reached.
@@ -184,22 +204,26 @@ def descend_all(T: Array, lam: Array, beta: float, most: int, Q: Array) -> Array
     """
     values = np.empty(Q.shape[0])
     for row in range(Q.shape[0]):
-        letters = np.flatnonzero(Q[row])
-        q = Q[row][letters]
+        letters = positive(Q[row])
+        q = masses(Q[row], letters)
         value = descend(T, lam, beta, letters, q)
         while letters.size < most:
             letter, share = best_addition(T, lam, beta, letters, q)
             if letter < 0:
                 break
-            trial = np.append((1.0 - share) * q, share)
-            more = np.append(letters, letter)
+            trial, more = np.empty(letters.size + 1), np.empty(letters.size + 1, np.int64)
+            for i in range(letters.size):
+                trial[i], more[i] = (1.0 - share) * q[i], letters[i]
+            trial[-1], more[-1] = share, letter
             lower = descend(T, lam, beta, more, trial)
             if not lower < value - 1e-12:
                 break
-            kept = trial > 0.0
-            letters, q, value = more[kept], trial[kept], lower
+            kept = positive(trial)
+            q, value, letters = masses(trial, kept), lower, np.empty_like(kept)
+            for i in range(kept.size):
+                letters[i] = more[kept[i]]
         values[row] = value
-        Q[row] = 0.0
+        fill(Q[row], 0.0)
         for i in range(letters.size):
             Q[row, letters[i]] = q[i]
     return values

@@ -10,7 +10,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common import Integers, fill, pop, push, total_of
-from .descent import descend, reduced_cost
+from .descent import descend, masses, reduced_cost
 
 WAITING, CELLS, FOUND, LOST, UNPAID, SINCE, RANK, MISTAKES = range(8)
 """Indices of `tally`: cells waiting, cells bounded, violating posteriors met, cells given up, violations no multiplier was lowered for,
@@ -57,15 +57,6 @@ def in_use(q: Array, above: float, most: int) -> Integers:
                         chosen[i] = chosen[i + 1]
                     chosen[count - 1] = x
     return chosen[:count].copy()
-
-
-@part
-def masses(q: Array, letters: Integers) -> Array:
-    """q on some letters."""
-    some = np.empty(letters.size)
-    for i in range(letters.size):
-        some[i] = q[letters[i]]
-    return some
 
 
 @part

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common import UNIT, copy_row
+from ..common import UNIT, copy_row, solve_definite
 
 
 class NewtonEffort(NamedTuple):
@@ -166,11 +166,11 @@ def rounding(
 
 @part
 def newton(box: Box, v: Array, soft: float, w: Array, step: Array) -> float:
-    """Newton's step of the smoothed bound, from w; returns the rise that it promises."""
+    """Newton's step of the smoothed bound, from w, its curvature scaled to a unit diagonal; returns the rise that it promises."""
     F, low, high, keep, hide, gamma = box.F, box.low, box.high, box.keep, box.hide, box.gamma
     n_u, n, m = low.shape[0], w.shape[0], v.shape[0]
     wide = max(soft, gamma)
-    slope, mean, Q = np.empty(m), np.empty(m), np.empty((m, m))
+    slope, mean, scale, Q = np.empty(m), np.empty(m), np.empty(m), np.empty((m, m))
     for j in range(m):
         total = 0.0
         for x in range(n):
@@ -207,12 +207,17 @@ def newton(box: Box, v: Array, soft: float, w: Array, step: Array) -> float:
             for j in range(2 * n_u, m):
                 Q[i, j] -= hide * c_i * math.exp(v[j] - whole)
     for j in range(m):
-        Q[j, j] += 1e-10 + 1e-9 * Q[j, j]
-    found = np.linalg.solve(Q, slope)
+        scale[j] = 1.0 / math.sqrt(1e-10 + (1.0 + 1e-9) * Q[j, j])
+    for i in range(m):
+        for j in range(i):
+            Q[i, j] *= scale[i] * scale[j]
+        Q[i, i] = 1.0
+        step[i] = slope[i] * scale[i]
+    solve_definite(Q, step, 1e-14)
     rise = 0.0
     for j in range(m):
-        step[j] = found[j]
-        rise += found[j] * slope[j]
+        step[j] *= scale[j]
+        rise += step[j] * slope[j]
     return rise
 
 
