@@ -44,7 +44,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ..checks import PYTHON_ONLY, number
 from ..information import Array, IntArray
@@ -271,6 +270,8 @@ class SinkhornIteration(MultiplierIteration):
 
     def step(self, W: Array) -> Array:
         """One round of all updates."""
+        from scipy.special import logsumexp  # slow to import
+
         some, log_r = self.some, self.log_r[self.some]
         cost = self.log_t[some] @ self.T
         score, lam = cost - cost.max(axis=2, keepdims=True), self.lam[some, None, None]

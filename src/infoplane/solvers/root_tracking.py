@@ -21,7 +21,6 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, gmres
 
 from ..checks import PYTHON_ONLY, number
 from ..information import Array
@@ -181,6 +180,8 @@ class Root:
 
     def velocity(self) -> tuple[Array | None, int]:
         """du/dbeta, or None if the system is nearly singular; and the products that it took."""
+        from scipy.sparse.linalg import LinearOperator, gmres  # slow to import
+
         shape, products = self.u.shape, 0
 
         def without(v: Array) -> Array:
