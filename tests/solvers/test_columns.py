@@ -194,7 +194,7 @@ def test_limits_leave_a_bound_that_holds_and_no_false_claim():
 )
 def test_a_search_cut_short_is_never_worse_than_the_default(beta, limits):
     rng = np.random.default_rng(3)
-    joint = ip.Joint.from_counts(rng.dirichlet(np.full(3, 0.4), 6) * rng.dirichlet(np.ones(6))[:, None])
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(3, 0.4), 5) * rng.dirichlet(np.ones(5))[:, None])
     problem = ip.funnel(beta)
     found, default = ip.solve(joint, problem, Columns(**limits)), ip.solve(joint, problem, rng=0)
     assert found.status is not ip.Status.CERTIFIED

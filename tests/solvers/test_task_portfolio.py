@@ -30,7 +30,7 @@ def test_reported_numbers_are_true(solver, gamma, sizes):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("gamma", [0.0, 0.03])
 def test_the_default_is_not_worse_than_the_map_or_any_random_encoder(seed, gamma):
-    tasks = made_tasks(seed, letters=8, kept=3, hidden=3)
+    tasks = made_tasks(seed, letters=10, kept=3, hidden=3)
     problem = ip.task_funnel(0.8, gamma=gamma)
     best = ip.solve(tasks, problem, starts=4, rng=0)
     assert best.loss <= ip.solve(tasks, problem, "task-map", starts=6, rng=1).loss + 1e-7

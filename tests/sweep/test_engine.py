@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import infoplane as ip
@@ -337,6 +337,7 @@ records = st.builds(
 )
 
 
+@settings(max_examples=50)
 @given(runs=st.lists(records, min_size=1, max_size=12, unique_by=lambda one: one.key), seed=st.integers())
 def test_the_best_of_a_ledger_is_the_frontiers_whatever_the_order(runs, seed):
     """Against the rule of `Frontier.best_rows`, spelled out: the lowest; among those within 1e-9, converged ones first."""

@@ -13,7 +13,7 @@ BETAS = [0.3, 1.0, 4.0]
 
 
 def test_frames_files_and_stores(tmp_path):
-    tasks = made_tasks(1, letters=6, kept=2)
+    tasks = made_tasks(1, letters=6)
     frontier = ip.sweep(tasks, ip.task_funnel, BETAS, rng=0, starts=2)
     frame = frontier.to_frame()
     for run, row in zip(frontier.runs, frame.itertuples(), strict=True):
