@@ -205,7 +205,7 @@ def test_planted_blocks_and_products(gamma):
     assert best[0].loss + best[1].loss - 1e-6 <= product.lower_bound <= best[0].loss + best[1].loss + 1e-9
 
 
-@pytest.mark.parametrize("n_y", [6, 8, 10])
+@pytest.mark.parametrize("n_y", [6, 9])
 @pytest.mark.parametrize("concentration", [0.2, 1.0])
 def test_no_solver_is_below_a_certificate_with_many_letters(n_y, concentration):
     rng = np.random.default_rng([n_y, int(10 * concentration)])
@@ -448,7 +448,7 @@ def test_very_many_letters_are_bounded_without_a_single_box():
 
 
 def test_when_cells_run_out_the_best_of_all_bounds_stands():
-    P = np.random.default_rng(2).dirichlet(np.full(16, 0.5), size=30) / 30
+    P = np.random.default_rng(2).dirichlet(np.full(12, 0.5), size=20) / 20
     joint, problem = ip.Joint.from_counts(P), ip.bottleneck(0.2)
     support = Support(joint)
     constant, limits = Mixture(np.ones(1), support.p_y[None]), Limits(max_cells=3_000)

@@ -122,12 +122,12 @@ def test_interruption_keeps_the_parameters_that_were_finished():
     def press_control_c(_progress):
         signal.raise_signal(signal.SIGINT)
 
-    grid = [50.0, *np.linspace(5, 20, 40)]  # the first is trivial; the others take long at this tolerance
+    grid = [50.0, *np.linspace(5, 20, 20)]  # the first is trivial; the others take long at this tolerance
     found = ip.sweep(
         ip.datasets.heart(), ip.funnel, grid, "pf-2v", starts=2, rng=0, tol=1e-15, clusters=6, progress=press_control_c
     )
     assert not found.complete
-    assert 2 <= len(found) < 82
+    assert 2 <= len(found) < 42
     assert len(found) % 2 == 0  # a parameter is kept with all its starts, or not at all
 
 

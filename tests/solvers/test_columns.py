@@ -32,6 +32,11 @@ def partitions(n):
     yield from grow(())
 
 
+def half_of_heart():
+    """Every second letter."""
+    return ip.Joint.from_counts(ip.datasets.heart().p_xy[::2])
+
+
 def hard_encoder(labels):
     return np.eye(max(labels) + 1)[:, list(labels)]
 
@@ -39,8 +44,8 @@ def hard_encoder(labels):
 @pytest.mark.parametrize("make", [ip.datasets.paper_uniform, ip.datasets.paper_nonuniform])
 def test_the_papers_data_is_certified_to_1e_8(make):
     joint = make()
-    frontier = ip.sweep(joint, ip.funnel, np.geomspace(0.5, 20.0, 20), Columns(tol=1e-8))
-    assert len(frontier.runs) == 20
+    frontier = ip.sweep(joint, ip.funnel, np.geomspace(0.5, 20.0, 7), Columns(tol=1e-8))
+    assert len(frontier.runs) == 7
     for run in frontier.runs:
         assert run.status is ip.Status.CERTIFIED
         assert run.gap <= 1e-8
@@ -106,7 +111,7 @@ def test_no_encoder_beats_the_lower_bound(seed):
     assert found.loss <= best + 1e-6
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(joint=joints(max_x=5, max_y=4), beta=st.floats(0.1, 30.0))
 def test_any_joint(joint, beta):
     """Zeros, letters without mass, one letter, independence: certified, and the reported numbers are true."""
@@ -174,9 +179,9 @@ def test_options_are_checked(options):
 
 
 def test_limits_leave_a_bound_that_holds_and_no_false_claim():
-    joint, problem = ip.datasets.heart(), ip.funnel(10.0)
+    joint, problem = half_of_heart(), ip.funnel(10.0)
     best = ip.solve(joint, problem, Columns())
-    for limited in (Columns(max_cells=100), Columns(max_seconds=1e-9)):
+    for limited in (Columns(max_cells=20), Columns(max_seconds=1e-9)):
         found = ip.solve(joint, problem, limited)
         assert found.status is not ip.Status.CERTIFIED
         assert found.lower_bound <= best.loss
@@ -189,7 +194,7 @@ def test_limits_leave_a_bound_that_holds_and_no_false_claim():
 )
 def test_a_search_cut_short_is_never_worse_than_the_default(beta, limits):
     rng = np.random.default_rng(3)
-    joint = ip.Joint.from_counts(rng.dirichlet(np.full(3, 0.4), 6) * rng.dirichlet(np.ones(6))[:, None])
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(3, 0.4), 5) * rng.dirichlet(np.ones(5))[:, None])
     problem = ip.funnel(beta)
     found, default = ip.solve(joint, problem, Columns(**limits)), ip.solve(joint, problem, rng=0)
     assert found.status is not ip.Status.CERTIFIED
@@ -237,7 +242,7 @@ def test_without_rng_the_certified_answer_is_the_same_every_time():
     assert one.lower_bound == two.lower_bound
 
 
-@pytest.mark.parametrize("beta", [311941.09, 1e6, 1e9])
+@pytest.mark.parametrize("beta", [311941.09, 1e9])
 def test_a_large_beta_ends_with_an_encoder_and_a_bound(beta):
     joint = ip.Joint.from_counts([[3, 0], [0, 2], [2, 1], [2, 3], [0, 0]])
     problem = ip.funnel(beta)
@@ -295,7 +300,7 @@ def test_a_given_encoder_is_where_it_begins():
 COUNTS = [[3, 0], [0, 2], [2, 1], [2, 3]]
 
 
-@pytest.mark.parametrize(("without_mass", "beta"), [(0, 1e3), (0, 1e6), (1, 1e4), (1, 3e5)])
+@pytest.mark.parametrize(("without_mass", "beta"), [(0, 1e6), (1, 1e4)])
 def test_at_a_large_beta_neither_the_default_nor_columns_loses_to_the_other_or_to_perfect_privacy(without_mass, beta):
     joint, problem = ip.Joint.from_counts([*COUNTS, *without_mass * [[0, 0]]]), ip.funnel(beta)
     default, exact = ip.solve(joint, problem, rng=0), ip.solve(joint, problem, Columns())
@@ -303,8 +308,8 @@ def test_at_a_large_beta_neither_the_default_nor_columns_loses_to_the_other_or_t
     assert max(default.loss, exact.loss) <= min(default.loss, exact.loss, private) + 1e-6
 
 
-def test_the_default_is_as_good_on_heart_at_a_large_beta():
-    joint, problem = ip.datasets.heart(), ip.funnel(1e3)
+def test_the_default_is_as_good_on_half_of_heart_at_a_large_beta():
+    joint, problem = half_of_heart(), ip.funnel(1e3)
     assert ip.solve(joint, problem, rng=0).loss <= ip.solve(joint, problem, Columns()).loss + 1e-6
 
 

@@ -37,7 +37,7 @@ def test_which_problems_have_a_multiplier():
 def test_a_run_under_a_constraint_is_judged_by_the_problem_that_was_asked_for(solver):
     """It may be stationary for its own multiplier; what is reported is the residual of the problem, and the advice names the other."""
     problem = ip.funnel(2.2) if solver.name == "em-pf" else ip.bottleneck(0.2)
-    found = ip.solve(JOINT, problem, solver, starts=4, rng=0, max_iter=2000)
+    found = ip.solve(JOINT, problem, solver, starts=2, rng=0, max_iter=2000)
     verify.check_solution(JOINT.p_xy, problem.rho, found, tol=1e-9)
     assert not found.converged
     assert ("beta" if solver.name == "em-pf" else "gamma") + " = " in found.advice
@@ -122,7 +122,7 @@ def test_the_loss_never_rises(beta):
 
 def test_the_least_leakage_at_a_rate_is_no_less_than_what_is_proven():
     """The rate is met; the leakage lies on or above the certified line of the slope that was found, and near it."""
-    found = ip.solve(JOINT, ip.funnel(2.0), ip.EMFunnel(rate=0.4), starts=4, rng=0, init="random", max_iter=1000)
+    found = ip.solve(JOINT, ip.funnel(2.0), ip.EMFunnel(rate=0.4), starts=2, rng=0, init="random", max_iter=1000)
     assert found.ixz == pytest.approx(0.4, abs=1e-6)
     proven = ip.solve(JOINT, ip.funnel(2.0), certify=True, rng=0).lower_bound
     assert -1e-9 <= 2.0 * found.iyz - found.ixz - proven < 0.05

@@ -50,7 +50,7 @@ def test_a_refusal_names_the_coefficients(solver, problem):
 @pytest.mark.parametrize("joint", [make() for make in JOINTS.values()], ids=JOINTS)
 @pytest.mark.parametrize(("solver", "problem"), ACCEPTED)
 def test_reported_numbers_are_true(solver, problem, joint):
-    found = ip.solve(joint, problem, solver, starts=2, rng=1, max_iter=300)
+    found = ip.solve(joint, problem, solver, starts=2, rng=1, max_iter=150)
     verify.check_solution(dense(joint), problem.rho, found, tol=1e-10)
     assert found.loss == pytest.approx(problem.value(joint, found.encoder), abs=1e-12)
     assert found.loss <= min(start.loss for start in found.starts) + 1e-9

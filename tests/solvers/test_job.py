@@ -71,13 +71,13 @@ def test_a_letter_that_weighs_next_to_nothing_keeps_its_cluster(solver):
     assert swept.runs[0].loss == found.loss
 
 
-@pytest.mark.parametrize("mass", [1e-30, 1e-300, 5e-324])
+@pytest.mark.parametrize("mass", [1e-30, 5e-324])
 @pytest.mark.parametrize("solver", ["ib-1", "ib-2", "admm-ib", "blahut-arimoto", "accelerated"])
 def test_stationary_runs_are_stationary_for_the_faintest_letters_too(solver, mass):
     joint = ip.Joint.from_counts([[0.0, mass], [mass, 1.0], [mass, 0.0], [mass, 2.0]])
     problem = ip.bottleneck(0.12)
     runs = ip.sweep(joint, lambda _gamma: problem, [0.12], solver, starts=3, rng=0, max_iter=300).runs
-    # ib-2 stalls at the larger two masses, and says so.
+    # ib-2 stalls at the larger mass, and says so.
     assert any(run.status is Status.STATIONARY for run in runs) or (solver == "ib-2" and mass > 1e-320)
     for run in runs:
         verify.check_encoder(joint.p_xy, run.encoder)

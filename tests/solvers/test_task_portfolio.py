@@ -16,7 +16,7 @@ TASK_SOLVERS = [name for name, solver in ip.SOLVERS.items() if solver.serves_tas
 @pytest.mark.parametrize("sizes", [(3, 2), (2, 4)])
 def test_reported_numbers_are_true(solver, gamma, sizes):
     tasks = made_tasks(1, kept=sizes[0], hidden=sizes[1])
-    found = ip.solve(tasks, ip.task_funnel(0.7, gamma=gamma), solver, starts=2, rng=0, max_iter=100)
+    found = ip.solve(tasks, ip.task_funnel(0.7, gamma=gamma), solver, starts=2, rng=0, max_iter=60)
     ixz, iuz, isz = told(tasks, found.encoder)
     assert (found.ixz, found.iuz, found.isz) == pytest.approx((ixz, iuz, isz), abs=1e-12)
     assert found.loss == pytest.approx(found.problem.gamma * ixz - iuz + 0.7 * isz, abs=1e-12)
@@ -27,13 +27,13 @@ def test_reported_numbers_are_true(solver, gamma, sizes):
     assert "I(S;Z)" in found._repr_html_()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("gamma", [0.0, 0.03])
 def test_the_default_is_not_worse_than_the_map_or_any_random_encoder(seed, gamma):
     tasks = made_tasks(seed, letters=10, kept=3, hidden=3)
     problem = ip.task_funnel(0.8, gamma=gamma)
     best = ip.solve(tasks, problem, starts=4, rng=0)
-    assert best.loss <= ip.solve(tasks, problem, "task-map", starts=8, rng=1).loss + 1e-7
+    assert best.loss <= ip.solve(tasks, problem, "task-map", starts=6, rng=1).loss + 1e-7
     assert best.loss <= 0.0
     few = ip.solve(tasks, problem, clusters=2, rng=0)
     assert few.clusters <= 2

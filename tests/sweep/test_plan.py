@@ -97,7 +97,7 @@ def test_a_run_does_not_depend_on_the_others_of_its_batch(name):
     """Units one by one, all in one chunk, and with holes as a resumed sweep has them: the kernels keep runs apart."""
     solver = ip.SOLVERS[name]
     problem = problem_for(solver)
-    plan, problems = planned(solver, options=RunOptions(max_iter=100)), {0: problem, 1: problem}
+    plan, problems = planned(solver, options=RunOptions(max_iter=40)), {0: problem, 1: problem}
     units = tuple(plan.units([0, 1]))
     together = {(one.index, one.start): one for one in run_chunk(plan, Chunk(units, problems), "").records}
     assert len(together) == 2 * plan.runs_per_parameter

@@ -13,7 +13,7 @@ BETAS = [0.3, 1.0, 4.0]
 
 
 def test_frames_files_and_stores(tmp_path):
-    tasks = made_tasks(1)
+    tasks = made_tasks(1, letters=6)
     frontier = ip.sweep(tasks, ip.task_funnel, BETAS, rng=0, starts=2)
     frame = frontier.to_frame()
     for run, row in zip(frontier.runs, frame.itertuples(), strict=True):
@@ -48,6 +48,6 @@ def test_other_processes_know_the_targets():
 
 
 def test_without_a_grid_and_with_bounds():
-    frontier = ip.sweep(made_tasks(3, letters=5), ip.task_funnel, rng=0, certify=True, starts=1)
+    frontier = ip.sweep(made_tasks(3, letters=4, kept=2), ip.task_funnel, rng=0, certify=True, starts=1)
     assert len(frontier.runs) == 16
     assert (frontier.to_frame().status == "CERTIFIED").all()

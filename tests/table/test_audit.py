@@ -193,7 +193,7 @@ def test_unseen_records_of_a_release_are_guessed_no_better_than_the_bound():
     best = (kept.encoder @ joint.p_xy).max(axis=1).sum()
     rng = np.random.default_rng(0)
     above = 0
-    for _ in range(5):
+    for _ in range(3):
         cells = rng.choice(joint.p_xy.size, 2000, p=joint.p_xy.ravel())
         x, s = np.unravel_index(cells, joint.shape)
         z = pd.Series([f"z{one}" for one in kept.assign([joint.x_labels[one] for one in x], rng=rng)])

@@ -36,7 +36,7 @@ def is_line(labels):
     return (np.diff(labels) >= 0).all()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), clusters=st.integers(1, 4), n_y=st.integers(2, 4))
 def test_equal_to_all_maps_where_it_says_so(seed, clusters, n_y):
     """Two y, free order, and intervals of any y: the value is the largest there is, and the bound is the value."""
@@ -75,9 +75,9 @@ def test_any_joint_has_one(joint, clusters):
 
 
 def test_small_tables_with_more_y_are_found_too():
-    """Four 8 x 4 tables into 3, where all 1,094 maps can be tried."""
+    """Two 8 x 4 tables into 3, where all 1,094 maps can be tried."""
     rng = np.random.default_rng(1)
-    for _ in range(4):
+    for _ in range(2):
         joint = ip.Joint.from_counts(rng.dirichlet(np.full(32, 0.5)).reshape(8, 4))
         best = max(kept(joint, labels) for labels in all_maps(8, 3))
         assert ip.partition(joint, clusters=3).iyz == pytest.approx(best, rel=1e-9)

@@ -13,7 +13,7 @@ from exact_boxes import channel
 from infoplane_verify.exact import bottleneck_bound, funnel_bound
 from infoplane_verify.search import Closed, search
 
-LIMITS = {"max_cells": 300, "max_seconds": 60.0, "firm": True}
+LIMITS = {"max_cells": 150, "max_seconds": 60.0, "firm": True}
 
 
 @pytest.mark.parametrize("name", ["paper", "zeros", "nearly deterministic"])

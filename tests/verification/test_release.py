@@ -120,7 +120,7 @@ def test_multipliers_that_are_huge_prove_nothing(files, tmp_path):
 
 
 def test_nothing_told_on_average_is_nothing_told_by_any_value(tmp_path):
-    joint = ip.datasets.heart()
+    joint = ip.Joint.from_counts(ip.datasets.heart().p_xy[::2])
     for terms in ({}, {"max_lift": 0.1}):
         kept = ip.release_mechanism(joint, max_leakage=0.0, **terms, rng=0)
         assert kept.certified

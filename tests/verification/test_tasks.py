@@ -33,7 +33,7 @@ def test_no_posterior_is_below_a_closed_box():
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tasks")
-    tasks = made_tasks(3, letters=6, kept=2, hidden=3)
+    tasks = made_tasks(3, letters=5, kept=2, hidden=3)
     runs = {
         "gamma": ip.solve(tasks, ip.task_funnel(0.6), certify=True),
         "zero": ip.solve(tasks, ip.task_funnel(0.6, gamma=0.0), certify=True),

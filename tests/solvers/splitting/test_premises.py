@@ -38,7 +38,7 @@ def test_a_of_ib_2_never_has_full_row_rank(name):
     np.testing.assert_allclose(
         A[0], support.p_y @ A[1 : n_y + 1], atol=1e-15
     )  # the row of p(x) is a mixture of those of p(x|y)
-    assert np.linalg.matrix_rank(A) <= n_z * n_y < A.shape[0] == n_z * (n_y + 1)
+    assert n_z * np.linalg.matrix_rank(M) <= n_z * n_y < A.shape[0] == n_z * (n_y + 1)  # A has a block M.T for every z
 
 
 def test_a_lipschitz_G_gives_no_reverse_norm_bound():

@@ -46,7 +46,7 @@ def test_formulations_agree_at_convergence(make):
     for gamma in (0.1, 0.4):
         found = [
             ip.solve(
-                joint, ip.bottleneck(gamma), ip.DouglasRachford(name, relaxation=alpha), starts=8, rng=2, init="random"
+                joint, ip.bottleneck(gamma), ip.DouglasRachford(name, relaxation=alpha), starts=6, rng=2, init="random"
             )
             for name in ("ib-1", "ib-2", "ib-1v")
             for alpha in (1.0, 1.618)
