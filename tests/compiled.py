@@ -2,25 +2,34 @@
 
 If Python calls a helper (`part`) it is plain Python, but those that it has pasted in (`inlined`) would be compiled one by one, which takes
 seconds, and what a test learns of its mathematics is the same. The entries that are made of helpers are tested compiled, and so is every
-helper whose rounding is part of a proof.
+helper whose rounding is part of a proof. Their machine code is kept beside that of the kernels that call them.
 """
 
 import functools
 import importlib
 import sys
+from inspect import isfunction
+from pathlib import Path
 
 import numba
+
+from infoplane.runtime.compiling import configuration, folder_for, kept_in
 
 
 @functools.cache
 def compiled(part):
     """A function that Python can call and that calls a helper's machine code: for what rounding, or speed, depends on."""
 
-    @numba.njit
     def call(*arguments):
         return part(*arguments)
 
-    return call
+    folder = folder_for(Path(part.__code__.co_filename).parent, configuration.CACHE_DIR)
+    if folder is None or not isfunction(
+        part
+    ):  # numba knows a function in every process, but no other object of its own
+        return numba.njit(call)
+    with kept_in(folder):
+        return numba.njit(cache=True)(call)
 
 
 KERNELS = "infoplane.kernels"

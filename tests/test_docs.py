@@ -87,36 +87,56 @@ def test_every_field_of_a_public_class_is_explained():
 
 
 SMALLER = {
-    "a_sample_is_not_a_distribution": {"0.6, 16)": "0.6, 4)"},
-    "adult_release": {"(0.001, 0.005, 0.02, 0.05)": "(0.05,)", "max_seconds=1.0": "max_seconds=0.2"},
+    "a_sample_is_not_a_distribution": {"0.6, 16)": "0.6, 2)"},
+    "adult_release": {
+        "(0.001, 0.005, 0.02, 0.05)": "(0.05,)",
+        "max_seconds=1.0": "max_seconds=0.1",
+        "merged=[4, 8, 16]": "merged=[4]",
+    },
     "colours": {
         "SHOWN = (3, 5, 8, 11)": "SHOWN = (3,)",
         "range(3, 12)": "(3,)",
         "np.geomspace(1.02, 1.3, 9)": "(1.03, 1.1)",
     },
     "how_many_groups": {"40_000": "4_000", "4000": "400", "clusters=12": "clusters=5", "range(1, 13)": "range(1, 6)"},
-    "local_optima_and_transitions": {"low=0.02": "low=0.3", "starts=300": "starts=30"},
-    "own_solver": {"max_iter: int = 500": "max_iter: int = 20"},
+    "local_optima_and_transitions": {"low=0.02": "low=0.3", "0.7, 36)": "0.7, 33)", "starts=300": "starts=30"},
+    "own_solver": {"max_iter: int = 500": "max_iter: int = 10", "starts=4": "starts=1"},
+    "quickstart": {"ip.bottleneck, certify": "ip.bottleneck, [0.1, 0.3], certify"},
     "rate_along_gamma": {"1.0, 24)": "1.0, 2)", "(1.0, 1.5, 2.0)": "(1.0,)"},
-    "release_and_audit": {"(0.4, 0.3, 0.2, 0.1)": "(0.4,)", "rng=0)": "rng=0, max_seconds=0.2)"},
+    "release_and_audit": {"(0.4, 0.3, 0.2, 0.1)": "(0.4,)", "rng=0)": "rng=0, max_seconds=0.1)"},
+    "report_page": {"0.5, 10)": "0.5, 2)", "starts=4": "starts=1"},
     "several_secrets": {"(0.25, 1.0, 4.0, 16.0, 64.0)": "(0.25,)"},
     "subjects_against_the_bound": {"bootstrap=60": "bootstrap=5"},
     "sweep_killed_and_resumed": {"starts=40": "starts=8", "(12, 40)": "(12, 8)", "done < 100": "done < 20"},
-    "what_the_plane_is": {"range(40_000)": "range(400)"},
+    "what_a_certificate_proves": {"0.969, 240)": "0.969, 24)", "16, 32, 64, 128, 256, 512]": "256]"},
+    "what_does_this_number_mean": {"steps: int = 4000": "steps: int = 400", "1.5, 12, 12)": "1.5, 12, 3)"},
+    "what_the_plane_is": {"range(40_000)": "range(400)", "0.98, 24)": "0.98, 4)", "60, 14)": "60, 3)"},
     "which_attributes": {"[0.001, 0.005, 0.02, 0.05]": "[0.005, 0.02]"},
-    "which_problem": {"[0.005, 0.02, 0.05, 0.1]": "[0.02]"},
+    "which_problem": {"[0.005, 0.02, 0.05, 0.1]": "[0.02]", "0.3, 14)": "0.3, 3)", "clusters=8": "clusters=3"},
 }
 """What takes long in an example, and what is run in its place; the gallery of the site runs every script as it stands."""
+
+SMALLER_PAGES = {
+    "cluster": {"0.1, 1, 16": "0.1, 1, 4"},
+    "leakage": {"multinomial(2000": "multinomial(500"},
+    "release": {"0.4 * bit, rng=0)": "0.4 * bit, rng=0, max_seconds=0.1)", "range(300)": "range(120)"},
+}
+"""The same of the Python of a page."""
+
+
+def smaller(file, settings=SMALLER):
+    """The text of a script or a page with the smaller settings, and with coarser pictures."""
+    text = file.read_text(encoding="utf-8")
+    for shown, run in settings.get(file.stem, {}).items():
+        assert shown in text
+        text = text.replace(shown, run)
+    return re.sub(r"dpi=\d+", "dpi=40", text)
 
 
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
 def test_examples(script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text = script.read_text(encoding="utf-8")
-    for shown, run in SMALLER.get(script.stem, {}).items():
-        assert shown in text
-        text = text.replace(shown, run)
-    Path(script.name).write_text(text, encoding="utf-8")
+    Path(script.name).write_text(smaller(script), encoding="utf-8")
     with mock.patch.dict(registry.SOLVERS):  # one of them registers a solver
         runpy.run_path(script.name, run_name="__main__")
     assert capsys.readouterr().out.strip()
@@ -158,7 +178,7 @@ def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
     """
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "page"}
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", smaller(page, SMALLER_PAGES), flags=re.DOTALL)
     with ExitStack() as stack:
         if any('engine="dask"' in block for block in blocks):
             here = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
@@ -192,6 +212,9 @@ def test_options_that_a_page_names_exist(page, line):
 INSTEAD = {
     "dask:tcp://head:8786": "threads",  # the address of somebody's cluster
     "adult_joint_small.csv --x education,occupation --y sex,race --count count --points 64": "heart --points 4",  # two minutes
+    "--grid 0.1:1:16": "--grid 0.1:1:4",
+    "--max-lift-bits 0.4": "--max-lift-bits 0.4 --max-seconds 0.1",
+    "age:8,4,2": "age:4,2",
 }
 """What cannot run as it stands, and what is run in its place."""
 

@@ -12,16 +12,16 @@ def test_what_once_broke_a_promise_keeps_it():
 
 
 SHORT = {
-    "calls": range(120),
-    "arguments": range(100, 400),
+    "calls": range(60),
+    "arguments": range(100, 250),
     "caps": range(17, 33),
-    "faint-bottlenecks": range(22),
-    "files": range(100),
+    "faint-bottlenecks": range(15, 22),
+    "files": range(60),
     "forgeries": range(30),
-    "funnels": range(30),
+    "funnels": range(18),
     "kills": range(1),
-    "releases": range(14, 25),
-    "tasks": range(7, 15),
+    "releases": range(14, 20),
+    "tasks": range(10, 15),
 }
 """Numbers of attacks that end in several ways, and of which none takes much longer than a second."""
 

@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import importlib
 import os
 import shutil
 import subprocess
@@ -142,10 +143,6 @@ from infoplane.kernels.common import safe_log
 def probe(p):
     return safe_log(p)
 """
-ASK = (
-    "from infoplane.kernels.fixed_point.probe import probe\n"
-    "print(probe(1.0), probe.compiled.stats.cache_misses and 'compiled' or 'loaded')"
-)
 
 
 def copy_of_kernels(folder: Path) -> Path:
@@ -159,10 +156,26 @@ def copy_of_kernels(folder: Path) -> Path:
     return package
 
 
-def asked(folder: Path, **environment: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache"), **environment}
-    done = subprocess.run([sys.executable, "-c", ASK], check=True, capture_output=True, text=True, env=environment)
-    return done.stdout.strip()
+def asked(folder: Path, cache: Path | None = None) -> str:
+    """What the probe of the copy answers when all of it is imported anew, and whether it had to be compiled.
+
+    In this process, which has loaded numba; that the next process finds what one has compiled is what a test above shows.
+    """
+
+    def forgotten():
+        return {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] == "infoplane"}
+
+    usual = forgotten()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(folder)
+            patch.setattr(sys, "dont_write_bytecode", True)
+            patch.setattr(configuration, "CACHE_DIR", str(cache or folder / "cache"))
+            probe = importlib.import_module("infoplane.kernels.fixed_point.probe").probe
+            return f"{probe(1.0)} {'compiled' if probe.compiled.stats.cache_misses else 'loaded'}"
+    finally:
+        forgotten()
+        sys.modules.update(usual)
 
 
 def kept(folder: Path) -> list[str]:
@@ -209,21 +222,18 @@ def test_a_class_that_was_renamed_does_not_keep_the_cache_from_loading(tmp_path)
     assert asked(tmp_path) == "1.0 loaded"
 
 
-def test_it_lies_where_the_user_says_else_beside_the_sources_else_in_the_users_cache(tmp_path):
+def test_it_lies_where_the_user_says_else_beside_the_sources_else_in_the_users_cache(tmp_path, monkeypatch):
     """A folder that cannot be written to is, for this test, a file where there should be a folder: not even root can."""
     package = copy_of_kernels(tmp_path)
     said, beside, home = tmp_path / "said", package / "kernels/fixed_point/__pycache__", tmp_path / "home"
-    environment = {
-        "NUMBA_CACHE_DIR": str(said),
-        **dict.fromkeys(("XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"), str(home)),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    for name in ("XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(home))
     for folder in (said, beside, home):
-        assert [asked(tmp_path, **environment) for _ in range(2)] == ["0.0 compiled", "0.0 loaded"]
+        assert [asked(tmp_path, said) for _ in range(2)] == ["0.0 compiled", "0.0 loaded"]
         assert len(kept(folder)) == 2
         shutil.rmtree(folder)
         folder.touch()
-    assert asked(tmp_path, **environment) == "0.0 compiled"  # there is none left
+    assert asked(tmp_path, said) == "0.0 compiled"  # there is none left
     assert kept(tmp_path) == []
 
 

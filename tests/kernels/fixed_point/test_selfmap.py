@@ -4,6 +4,8 @@ Small joints by the interpreter; large ones compiled, as one iteration of Blahut
 of the encoder shown, and nothing that the run needs to go on is changed.
 """
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -68,6 +70,7 @@ def evaluated(support, W, problem, sparse=False, mode=KEEP | COMPARE):
     return q_new[:, : channel.n_y], W_new, returned, np.concatenate(list(L_new), axis=1)[:, : W.shape[1]]
 
 
+@cache
 def large(zeros):
     """1,300 letters x, so three blocks, and 70 letters y, enough for BLAS."""
     rng = np.random.default_rng(1)

@@ -170,7 +170,7 @@ def test_only_formulations_that_the_descent_theorem_covers_settle():
         assert batch.split.settled == (SETTLED if formulation.descends else sys.maxsize)
 
 
-@pytest.mark.parametrize("alpha", [0.7, 1.0, 1.618, 2.0])
+@pytest.mark.parametrize("alpha", [0.7, 1.0, 2.0])
 def test_descent_of_solver_one_just_above_the_proven_threshold(alpha):
     """L_c falls in every iteration once c > L, at the smallest mass met; no more than a tenth above it here, whatever alpha is."""
     joint, problem = ip.datasets.paper_uniform(), ip.bottleneck(0.5)
@@ -178,7 +178,7 @@ def test_descent_of_solver_one_just_above_the_proven_threshold(alpha):
     named = {"formulation": "ib-1", "relaxation": alpha}
     c = ip.theorem_threshold(joint, problem, W, **named).c
     for _ in range(20):
-        states, split, shares, marginals = python_iterates("ib-1", joint, problem, W, c, alpha, 60, inner=60)
+        states, split, shares, marginals = python_iterates("ib-1", joint, problem, W, c, alpha, 30, inner=60)
         met = min((q for _p, q, _nu in states), key=lambda q: (q @ joint.p_x).min())
         now = ip.theorem_threshold(joint, problem, met / met.sum(0), **named).c
         now = max(now, (1.0 - 0.5) / min(p.min() for p, _q, _nu in states))

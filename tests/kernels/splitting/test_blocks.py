@@ -42,7 +42,7 @@ def test_encoder_step_never_raises_its_block(formulation):
 
 
 def test_pf_2_encoder_steps_reach_a_stationary_point_of_the_block():
-    split, shares, W, x, s, c = setting("pf-2", JOINTS["paper"], inner=4000)
+    split, shares, W, x, s, c = setting("pf-2", JOINTS["paper"], inner=1000)
     V = argmin_encoder(split, x, s, c, W)
 
     def block(theta):
