@@ -24,9 +24,8 @@ def compiled(part):
         return part(*arguments)
 
     folder = folder_for(Path(part.__code__.co_filename).parent, configuration.CACHE_DIR)
-    if folder is None or not isfunction(
-        part
-    ):  # numba knows a function in every process, but no other object of its own
+    # numba knows a function again in another process, but no other object of its own.
+    if folder is None or not isfunction(part):
         return numba.njit(call)
     with kept_in(folder):
         return numba.njit(cache=True)(call)
