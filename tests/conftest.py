@@ -25,6 +25,8 @@ FIRST = (
 """Tests that run first, the others as they are found: those of kernels, proofs and releases compile what the others then load from the
 disk, and the last one mostly waits for processes of its own, so that it should not be what the run ends with."""
 
+SEARCHES = ("kernels/funnel_proof", "certificate/funnel", "certificate/tasks", "frontier/test_release.py")
+"""Tests that one process runs, since their kernels have most of their helpers in common."""
 
 SEVERAL_CORES = tuple(
     f"tests/{place}"
@@ -60,6 +62,8 @@ def pytest_xdist_make_scheduler(config, log):
             folder = file.split("/")[1]
             if folder in ("paper", "report"):
                 return folder
+            if any(file.startswith(f"tests/{place}") for place in SEARCHES):
+                return SEARCHES[0]
             return FIRST[_rank(file)] if file.startswith("tests/kernels/") else file
 
     if config.getvalue("dist") != "loadfile":
