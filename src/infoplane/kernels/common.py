@@ -176,6 +176,7 @@ DEAD = 1e-12
 
 Integers = IntArray
 Flags = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+Row = np.ndarray[tuple[int, ...], np.dtype[Any]]
 
 
 @part
@@ -209,14 +210,14 @@ def save(table: Array, r: int, rows: Array) -> None:
 
 
 @part
-def copy_row(row: Array, out: Array) -> None:
+def copy_row(row: Row, out: Row) -> None:
     """A vector into the first places of another; numba takes seconds longer to compile out[:] = row."""
     for i in range(row.shape[0]):
         out[i] = row[i]
 
 
 @part
-def fill(row: Array, value: float) -> None:
+def fill(row: Row, value: float) -> None:
     """The same number into all places of a vector."""
     for i in range(row.shape[0]):
         row[i] = value
