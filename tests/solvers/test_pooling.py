@@ -10,6 +10,7 @@ import verify
 from batches import job_of
 from infoplane.joint.joint import Support
 from infoplane.posterior.programme import linear_programme
+from infoplane.solution import TIE
 from infoplane.solvers import pooling
 from infoplane.solvers.pooling import Pooling, pooled, stacked
 
@@ -101,7 +102,10 @@ def test_a_sparse_joint_too_large_for_a_table_is_pooled(monkeypatch):
 def test_pooled_solutions_are_sound(joint):
     found = ip.solve(joint, ip.funnel(2.5), Pooling(), starts=3, rng=0, max_iter=200)
     verify.check_solution(joint.p_xy, found.problem.rho, found)
-    assert found.loss <= min(one.loss for one in found.starts) + 1e-12
+    lowest = min(found.starts, key=lambda one: one.loss)
+    # Of equal losses the lowest that converged counts.
+    equal = TIE if found.converged and not lowest.status.converged else 1e-12
+    assert found.loss <= lowest.loss + equal
 
 
 def test_heart_funnel_reaches_the_certified_optimum():
