@@ -247,6 +247,16 @@ def test_hard_systems_have_no_noise():
     assert inverted_ixz(W, np.full(16, 9.0), HEART.p_x, 19, np.random.default_rng(0)) == pytest.approx((own, own))
 
 
+def test_of_many_trials_the_interval_of_ixz_is_narrow_about_the_truth():
+    rng = np.random.default_rng(8)
+    true = rng.dirichlet(np.full(3, 0.5), 16).T
+    shown = np.column_stack([rng.multinomial(1000, p) / 1000.0 for p in true.T])
+    low, high = inverted_ixz(shown, np.full(16, 1000.0), HEART.p_x, 39, rng)
+    truth = ip.Joint.from_conditional(HEART.p_x, true.T).mutual_information
+    assert low < truth < high
+    assert high < 1.15 * low
+
+
 def test_the_bias_of_few_trials_is_taken_off():
     """Mean over 300 experiments of 12 trials an item; what is left is below a quarter of what there was."""
     rng = np.random.default_rng(2)
