@@ -234,10 +234,13 @@ def total_of(row: Array) -> float:
 
 @part
 def largest_of(row: Array) -> float:
-    """The largest absolute value in a vector."""
+    """The largest absolute value in a vector; NaN if one of them is, which `max` might lose."""
     largest = 0.0
     for i in range(row.shape[0]):
-        largest = max(largest, abs(row[i]))
+        if not abs(row[i]) <= largest:
+            largest = abs(row[i])
+        if largest != largest:
+            break
     return largest
 
 

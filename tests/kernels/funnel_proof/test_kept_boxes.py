@@ -66,3 +66,15 @@ def test_without_an_average_cap_the_bound_is_the_programme_s_value():
             assert q.sum() == pytest.approx(1.0)
     assert solved > 5
     assert empty > 5
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.5])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_bound_that_is_no_number_closes_nothing(bad, beta):
+    """Whichever letter has a multiplier that is no number."""
+    _, T, _, _, _, _, lower, upper, low, high, lam = case(0)
+    for x in range(lam.size):
+        wrong = lam.copy()
+        wrong[x] = bad
+        bound, _ = weighed(T, wrong, beta, lower, upper, low, high)
+        assert not bound > -np.inf

@@ -207,7 +207,7 @@ def newton(box: Box, v: Array, soft: float, w: Array, step: Array) -> float:
             for j in range(2 * n_u, m):
                 Q[i, j] -= hide * c_i * math.exp(v[j] - whole)
     for j in range(m):
-        scale[j] = 1.0 / math.sqrt(1e-10 + (1.0 + 1e-9) * Q[j, j])
+        scale[j] = 1.0 / math.sqrt(1e-10 + (1.0 + 1e-9) * max(Q[j, j], 0.0))
     for i in range(m):
         for j in range(i):
             Q[i, j] *= scale[i] * scale[j]
