@@ -148,3 +148,25 @@ def test_on_heart_some_move_of_the_posteriors_pays():
     logs = -np.log(q[clusters, letters])  # c_z takes up the masses p(z)
     fitted = system @ np.linalg.lstsq(system, logs, rcond=None)[0]
     assert np.abs(fitted - logs).max() == pytest.approx(3.785, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[9999999998, 10000000003], [10000000003, 10000000001], [10000000003, 10000000001], [10000000002, 10000000001]],
+        [[2, 2, 3], [4, 5, 3], [2, 2, 3], [4, 5, 3 + 1e-8]],
+        [[5e12 + 2, 2e12 + 1, 2e12 + 2], [5e12 + 2, 2e12 + 1, 2e12 + 1], [5e12 + 2, 2e12 + 1, 2e12 + 2]],
+    ],
+)
+def test_letters_that_are_nearly_the_same_have_a_bound_that_holds(counts):
+    # Two letters with the same p(y|x): which of them it was tells nothing of Y, and is worth (p + p') H(1/2).
+    joint = ip.Joint.from_counts(counts)
+    same = 1 if counts[1] == counts[2] else 0
+    W = np.zeros((2, joint.shape[0]))
+    W[0] = W[1] = 0.5
+    W[:, same], W[:, 2] = (1.0, 0.0), (0.0, 1.0)
+    told = verify.mutual_informations(joint.p_xy, W)
+    assert told[0] > 0.1
+    assert told[1] < 1e-15
+    for found in (perfect_privacy(joint), ip.funnel_at_leakage(joint, 0.0)):
+        assert found.upper_bound >= told[0] - 1e-9
