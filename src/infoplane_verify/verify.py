@@ -14,10 +14,10 @@ from enum import Enum
 
 import numpy as np
 
-from .bound import Limits, Proof, prove
+from .bound import BALANCED, Limits, Proof, prove
 from .claims import ClaimedRun, read_claims
-from .families import NAMELESS, TASKS, Rho, is_of
-from .numbers import Array, Recomputed, at_most, recomputed, recomputed_tasks, rounding
+from .families import CONSTRAINED, NAMELESS, TASKS, Rho, is_of
+from .numbers import Array, Recomputed, at_most, entropy, recomputed, recomputed_tasks, rounding
 from .release import KIND, ReleaseCheck, check_release, read_release
 
 EQUAL = 1e-9
@@ -218,6 +218,15 @@ def _wrong(P: Array, claim: ClaimedRun, right: Recomputed) -> str:
         ):
             if not at_most(abs(theirs - ours), most):
                 return f"the file's {name} is {theirs:.12g} nats, that of its encoder {ours:.12g}"
+        if claim.family == CONSTRAINED and not at_most(right.iyz, off):
+            return f"it is called {CONSTRAINED}, and its encoder has I(Y;Z) = {right.iyz:.3g} nats"
+    elif claim.kept is None and abs(sum(claim.rho)) <= BALANCED * max(map(abs, claim.rho)):
+        implied = -claim.rho[1] * claim.ixz - claim.rho[2] * claim.iyz
+        possible = at_most(-off, claim.iyz) and at_most(claim.iyz, claim.ixz + off)
+        if not (possible and at_most(claim.ixz, entropy(P.sum(axis=1)) + off)):
+            return f"no encoder has its I(X;Z) = {claim.ixz:.12g} and I(Y;Z) = {claim.iyz:.12g} nats"
+        if not at_most(abs(claim.loss - implied), off_loss):
+            return f"the file's loss is {claim.loss:.12g} nats, that of its I(X;Z) and I(Y;Z) {implied:.12g}"
     if claim.lower_bound is None:
         return "it is called certified and has no bound" if claim.status == "CERTIFIED" else ""
     loss = claim.loss if claim.encoder is None else right.loss
