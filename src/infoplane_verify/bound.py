@@ -19,11 +19,12 @@ import numpy as np
 from .bottleneck import BottleneckBoxes
 from .bounds import at_most_all, bottleneck_multipliers, contraction, funnel_multipliers
 from .claims import ClaimedRun
-from .exact import bottleneck_bound, funnel_bound, task_bound
+from .exact import Form
+from .exact import bound as exact_bound
 from .families import CONSTRAINED, Rho
 from .funnel import FunnelBoxes
 from .numbers import UNIT, Array, above, at_most, entropy
-from .search import Closed, Relaxation, Searched, search
+from .search import Relaxation, Searched, search
 from .tasks import TaskBoxes
 
 BALANCED = 1e-14
@@ -180,12 +181,14 @@ class _Claim:
 
     def _digits(self, lam: Array, searched: Searched) -> tuple[int, int]:
         """How many closed cells were computed with many digits, and how many of them are not closed then."""
-        floor = Decimal(searched.proven)
-        exact = [self._again(lam, cell) for cell in searched.closed]
+        floor, form = Decimal(searched.proven), self._form(lam)
+        exact = [exact_bound(form, cell) for cell in searched.closed]
         return len(exact), sum(not one >= floor for one in exact)
 
-    def _again(self, lam: Array, cell: Closed) -> Decimal:
-        return (bottleneck_bound if self.is_bottleneck else funnel_bound)(self.P, lam, self.parameter, cell)
+    def _form(self, lam: Array) -> Form:
+        if self.is_bottleneck:
+            return Form(self.P, np.ones((len(lam), 1)), lam, 1.0, 0.0, self.parameter)
+        return Form(np.eye(len(lam)), self.P, lam, 1.0, self.parameter, 0.0)
 
 
 class _TaskClaim(_Claim):
@@ -228,5 +231,5 @@ class _TaskClaim(_Claim):
         T_u, T_s = (part / part.sum(axis=1, keepdims=True) for part in (self.U, self.S))
         return TaskBoxes(T_u, T_s, lam, self.keep, self.hide, self.gamma)
 
-    def _again(self, lam: Array, cell: Closed) -> Decimal:
-        return task_bound(self.U, self.S, lam, (self.keep, self.hide, self.gamma), cell)
+    def _form(self, lam: Array) -> Form:
+        return Form(self.U, self.S, lam, self.keep, self.hide, self.gamma)

@@ -22,20 +22,21 @@ from __future__ import annotations
 
 import math
 import os
-from decimal import Decimal, localcontext
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .archive import NumberArchive, UnreadableAnswerError
 from .claims import SAME_MASS, check_same_mass, description, finite, length, need, table_of
-from .exact import DIGITS, channel, exact, offsets
+from .exact import Form
+from .exact import bound as exact_bound
 from .funnel import Bound, FunnelBoxes
-from .kept import KeptBoxes, kept_bound
+from .kept import KeptBoxes
 from .line import below
 from .numbers import UNIT, Array, above, at_most, entropy, h, recomputed, rounding
 from .programme import LATE, proposals
-from .search import Cells, Closed, search
+from .search import Cells, Multipliers, search
 
 KIND = "release"
 """What the description of such a file says that it is."""
@@ -233,7 +234,8 @@ def _proven(claim: ClaimedRelease, max_cells: int, max_seconds: float) -> Releas
     if above(target - searched.rounding - 2.0 * off, searched.lowest):
         reason = f"the bound needs g(q) >= {target:.6e} for every posterior q that the caps allow; at one it is {searched.lowest:.6e}"
         return start._replace(verdict="REFUTED", reason=reason, proven=simple)
-    exact = [_again(S, U, boxes, cell) for cell in searched.closed]
+    form = Form(np.eye(len(p_x)) if U is None else U, S, lam, 1.0, claim.beta, 0.0, L, most_s, most)
+    exact = [exact_bound(form, cell) for cell in searched.closed]
     failed = sum(not one >= Decimal(searched.proven) for one in exact)
     start = start._replace(digits_checked=len(exact))
     if failed:
@@ -243,14 +245,6 @@ def _proven(claim: ClaimedRelease, max_cells: int, max_seconds: float) -> Releas
         return start
     reason, reached = f"{searched.left:,} cells were open at the limit", value - searched.proven + off
     return start._replace(verdict="PROVEN_TO", reason=reason, proven=min(simple, reached))
-
-
-def _again(S: Array, U: Array | None, boxes: ReleaseBoxes | KeptBoxes, cell: Closed) -> Decimal:
-    """The bound of a closed cell with many digits."""
-    if isinstance(boxes, KeptBoxes):
-        assert U is not None
-        return kept_bound(U, S, boxes, cell)
-    return release_bound(S, boxes, cell)
 
 
 def _simple(S: Array, U: Array | None, leakage: float | None, L: Array, most: Array) -> float:
@@ -292,6 +286,10 @@ class ReleaseBoxes(FunnelBoxes):
     def descended(self, Q: Array) -> Array:
         """A step of a local search would leave the caps."""
         return Q
+
+    def _by(self, bound: Bound) -> Multipliers:
+        v, y, tau = np.split(bound.v, [self.outcomes, 2 * self.outcomes])
+        return Multipliers(bound.slope, -bound.d, np.ones(self.letters), np.log(v), y + tau)
 
     def bounded(self, cells: Cells) -> tuple[Cells, Bound]:
         """The cells with the posteriors of their programmes, and what those prove."""
@@ -343,25 +341,3 @@ class ReleaseBoxes(FunnelBoxes):
             np.concatenate([v, y, [tau]]),
             np.asarray(nu),
         )
-
-
-def release_bound(P: Array, boxes: ReleaseBoxes, cell: Closed) -> Decimal:
-    """B of a box of `ReleaseBoxes` with many digits; -infinity unless its v is a distribution or less."""
-    with localcontext() as context:
-        context.prec = DIGITS
-        T, beta, prices = channel(P), Decimal(boxes.beta), exact(boxes.lam)
-        low, high, slope = (exact(one) for one in (cell.low, cell.high, cell.by["slope"]))
-        (nu,) = exact(cell.by["nu"])
-        m = P.shape[1]
-        held = exact(cell.by["v"])
-        v, y, tau = held[:m], held[m : 2 * m], held[2 * m]
-        if sum(v) > 1:
-            return Decimal("-Infinity")
-        rows = [beta * one.ln() - other for one, other in zip(v, y, strict=True)]
-        total = nu - tau
-        for L, U, one in zip(exact(boxes.L), exact(boxes.U), y, strict=True):
-            total += min((one + tau) * L, (one + tau) * U)
-        for x, offset in enumerate(offsets(low, high, slope)):
-            d = slope[x] - prices[x] + sum(p * row for p, row in zip(T[x], rows, strict=True)) - nu
-            total += offset + min(d * low[x], d * high[x])
-        return total
