@@ -13,7 +13,7 @@ H(q) - H(Tq) = H(X|Y) - H(Y|X) is: one letter is enough.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Bound(NamedTuple):
     v: Array
     nu: Array
 
-    def of(self, which: Which | int) -> Bound:
+    def of(self, which: Any) -> Bound:
         """Of some boxes, or of one."""
         return Bound(*(one[which] for one in self))
 

@@ -80,7 +80,8 @@ class TaskBoxes:
             if not at_most(target, bound):  # what was good for a larger box may be a poor beginning
                 v, bound, w = max((v, bound, w), box.climbed(self.root().hint[0], target), key=lambda one: one[1])
             if at_most(target, bound):
-                by = Multipliers(box.slope, *np.split(v, [len(low), 2 * len(low)]), np.zeros(self.S.shape[1]))
+                mu, t, a = np.split(v, [len(low), 2 * len(low)])
+                by = Multipliers(box.slope, mu, t, a, np.zeros(len(a)))
                 found.close([Closed(low, high, float(bound), by)])
                 continue
             found.met(np.stack([w, w**2 / (w**2).sum()]))
