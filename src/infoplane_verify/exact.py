@@ -73,15 +73,19 @@ def bound(form: Form, cell: Closed) -> Decimal:
         offset = [min(h(l) - s * l, h(b) - s * b) for l, b, s in zip(low, high, slope, strict=True)]
 
         def r(u: int, s: Decimal) -> Decimal:
+            line = offset[u] + slope[u] * s
+            if t[u] == 1:  # and a tangent at an upper end of 0 is infinite
+                return line
             near = min(max(s, low[u]), high[u])
             tangent = (-s * near.ln() if s > 0 else ZERO) + near - s
-            return t[u] * (offset[u] + slope[u] * s) + (1 - t[u]) * tangent
+            return t[u] * line + (1 - t[u]) * tangent
 
         at_zero = [r(u, ZERO) for u in range(len(low))]
+        none = sum(at_zero)
         prices = [hide * one - other for one, other in zip(a, y, strict=True)]
         e = []
         for T_u, T_s, lam in zip(channel(form.U), channel(form.S), decimals(form.lam), strict=True):
-            kept = sum(at_zero) + sum((r(u, p) - at_zero[u] for u, p in T_u), ZERO)
+            kept = none + sum((r(u, p) - at_zero[u] for u, p in T_u), ZERO)
             e.append(
                 keep * kept - lam + sum((mu[u] * p for u, p in T_u), ZERO) + sum((prices[s] * p for s, p in T_s), ZERO)
             )
