@@ -20,7 +20,7 @@ import numpy as np
 
 from .line import below
 from .numbers import UNIT, Array, Which, above, at_most, h
-from .search import Cells, Closed, Examined
+from .search import Cells, Closed, Examined, Multipliers
 
 STEPS, STRIDES = 8, (1.0, 0.5, 0.2, 0.05)
 """Newton's steps for one box, and the shares of each that are tried."""
@@ -90,7 +90,7 @@ class BottleneckBoxes:
             safe = bound - margin
             done = at_most(target, safe)
             found.close(
-                Closed(cells.low[i], cells.high[i], float(safe[i]), {"slope": lines.slope[i], "v": v[i]})
+                Closed(cells.low[i], cells.high[i], float(safe[i]), self._by(lines.slope[i], v[i]))
                 for i in np.flatnonzero(done)
             )
             found.met(w[~done])
@@ -103,6 +103,9 @@ class BottleneckBoxes:
         if len(cells.low):
             found.cut(*self.halves(cells, w, last))
         return found
+
+    def _by(self, slope: Array, v: Array) -> Multipliers:
+        return Multipliers(slope, v[: self.outcomes], v[self.outcomes :], np.zeros(1), np.zeros(1))
 
     # -- the bound -----------------------------------------------------------------------------------------------------
 

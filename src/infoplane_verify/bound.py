@@ -11,7 +11,7 @@ what is left to prove is that the minimum is no less than what the bound needs.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 import numpy as np
@@ -19,11 +19,12 @@ import numpy as np
 from .bottleneck import BottleneckBoxes
 from .bounds import at_most_all, bottleneck_multipliers, contraction, funnel_multipliers
 from .claims import ClaimedRun
-from .exact import bottleneck_bound, funnel_bound, task_bound
+from .exact import Form
+from .exact import bound as exact_bound
 from .families import CONSTRAINED, Rho
 from .funnel import FunnelBoxes
-from .numbers import UNIT, Array, above, at_most, entropy
-from .search import Closed, Relaxation, Searched, search
+from .numbers import UNIT, Array, Which, above, at_most, entropy
+from .search import Relaxation, Searched, search
 from .tasks import TaskBoxes
 
 BALANCED = 1e-14
@@ -54,6 +55,42 @@ class Proof:
     def holds(self) -> bool:
         """Whether the claimed bound was proven."""
         return self.verdict == "VERIFIED"
+
+
+def least_is(
+    boxes: Relaxation,
+    form: Form,
+    target: float,
+    rounding: float,
+    seeds: Array,
+    x: Which,
+    limits: Limits,
+    firm: bool = True,
+    scale: float = 1.0,
+) -> Proof:
+    """Is f(q) - lambda.q >= target for every q? A proof whose bound is how high the least was shown to be; ``rounding`` is the target's,
+    x which of all letters these are.
+
+    Unless ``firm``, a lower least is looked for if that is too high, and it is never called refuted.
+    """
+    searched = search(boxes, target, seeds, max_cells=limits.max_cells, max_seconds=limits.max_seconds, firm=firm)
+    if firm and above(target - searched.rounding - 2.0 * rounding, searched.lowest):
+        reason = (
+            f"the bound needs f(q) - lambda.q >= {scale * target:.6e} for every q that is allowed; at one q it is "
+            f"{scale * searched.lowest:.6e}"
+        )
+        posterior = np.zeros(len(x))
+        posterior[x] = searched.posterior
+        return Proof("REFUTED", reason, -math.inf, searched, posterior=posterior)
+    again = [exact_bound(form, cell) for cell in searched.closed]
+    found = Proof("PROVEN_TO", "", searched.proven, searched, len(again))
+    if failed := sum(not one >= Decimal(searched.proven) for one in again):
+        reason = f"{failed} of {len(again)} cells do not have their bounds when computed with 50 digits"
+        return replace(found, reason=reason, bound=-math.inf)
+    if searched.left or not at_most(target, searched.proven):
+        still = f"{searched.left:,} cells were open at the limit"
+        return replace(found, reason=still if searched.left or firm else "with the encoder's own multipliers")
+    return replace(found, verdict="VERIFIED")
 
 
 def prove(P: Array, claim: ClaimedRun, limits: Limits) -> Proof:
@@ -110,26 +147,13 @@ class _Claim:
         value, rounding = self._value(lam)
         target = (self.bound + self.imbalance) / self.scale - value + rounding
         firm = self.multipliers is not None
-        searched = self._searched(lam, target, limits, firm)
-        if firm and above(target - searched.rounding - 2.0 * rounding, searched.lowest):
-            posterior = np.zeros(len(self.x))
-            posterior[self.x] = searched.posterior
-            reason = (
-                f"the bound needs f(q) - lambda.q >= {self.scale * target:.6e} for every q; at one q it is "
-                f"{self.scale * searched.lowest:.6e}"
-            )
-            return Proof("REFUTED", reason, simple, searched, posterior=posterior)
-        checked, failed = self._digits(lam, searched)
-        if failed:
-            reason = f"{failed} of {checked} cells do not have their bounds when computed with 50 digits"
-            return Proof("PROVEN_TO", reason, simple, searched, checked)
-        if not searched.left and at_most(target, searched.proven):
-            return Proof("VERIFIED", bound=self.bound, searched=searched, digits_checked=checked)
-        reached = self.scale * (value - rounding + searched.proven) - self.imbalance
-        how = (
-            f"{searched.left:,} cells were open at the limit" if searched.left else "with the encoder's own multipliers"
+        found = least_is(
+            self._boxes(lam), self._form(lam), target, rounding, self._seeds(), self.x, limits, firm, self.scale
         )
-        return Proof("PROVEN_TO", how, reached if above(reached, simple) else simple, searched, checked)
+        if found.holds:
+            return replace(found, bound=self.bound)
+        reached = self.scale * (value - rounding + (found.bound or 0.0)) - self.imbalance
+        return replace(found, bound=reached if above(reached, simple) else simple)
 
     def _simple(self) -> float:
         """A bound that needs no search."""
@@ -158,34 +182,24 @@ class _Claim:
         of_bound = (abs(self.bound) + self.imbalance) / self.scale
         return math.fsum([*parts, *products]), 4.0 * UNIT * (of_entropies + of_products + of_bound)
 
-    def _searched(self, lam: Array, target: float, limits: Limits, firm: bool) -> Searched:
+    def _seeds(self) -> Array:
+        """Where a low value may be: single letters, p_x and the encoder's posteriors."""
         p_x = self.P.sum(axis=1)
         seeds = [np.eye(len(p_x)), p_x[None] / p_x.sum()]
         if self.W is not None:
             mass = self.W * p_x
             mass = mass[mass.sum(axis=1) > 0.0]
             seeds.append(mass / mass.sum(axis=1, keepdims=True))
-        return search(
-            self._boxes(lam),
-            target,
-            np.vstack(seeds),
-            max_cells=limits.max_cells,
-            max_seconds=limits.max_seconds,
-            firm=firm,
-        )
+        return np.vstack(seeds)
 
     def _boxes(self, lam: Array) -> Relaxation:
         p_x = self.P.sum(axis=1)
         return (BottleneckBoxes if self.is_bottleneck else FunnelBoxes)(self.P / p_x[:, None], lam, self.parameter)
 
-    def _digits(self, lam: Array, searched: Searched) -> tuple[int, int]:
-        """How many closed cells were computed with many digits, and how many of them are not closed then."""
-        floor = Decimal(searched.proven)
-        exact = [self._again(lam, cell) for cell in searched.closed]
-        return len(exact), sum(not one >= floor for one in exact)
-
-    def _again(self, lam: Array, cell: Closed) -> Decimal:
-        return (bottleneck_bound if self.is_bottleneck else funnel_bound)(self.P, lam, self.parameter, cell)
+    def _form(self, lam: Array) -> Form:
+        if self.is_bottleneck:
+            return Form(self.P, np.ones((len(lam), 1)), lam, 1.0, 0.0, self.parameter)
+        return Form(np.eye(len(lam)), self.P, lam, 1.0, self.parameter, 0.0)
 
 
 class _TaskClaim(_Claim):
@@ -228,5 +242,5 @@ class _TaskClaim(_Claim):
         T_u, T_s = (part / part.sum(axis=1, keepdims=True) for part in (self.U, self.S))
         return TaskBoxes(T_u, T_s, lam, self.keep, self.hide, self.gamma)
 
-    def _again(self, lam: Array, cell: Closed) -> Decimal:
-        return task_bound(self.U, self.S, lam, (self.keep, self.hide, self.gamma), cell)
+    def _form(self, lam: Array) -> Form:
+        return Form(self.U, self.S, lam, self.keep, self.hide, self.gamma)

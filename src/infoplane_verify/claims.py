@@ -8,15 +8,18 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .archive import NumberArchive, UnreadableAnswerError
 from .families import LARGEST, TASKS, Rho, contradiction
 from .numbers import UNIT, Array, Which, at_most
+
+Claims = TypeVar("Claims")
 
 FORMAT = 1
 """Of the files that are read."""
@@ -62,10 +65,15 @@ class ClaimedRun:
 
 def read_claims(path: str | os.PathLike[str]) -> tuple[Array, list[ClaimedRun]]:
     """p(x, y) as a dense table, and the runs; an `UnreadableAnswerError` unless the file is whole and makes sense."""
+    return read_with(path, _read)
+
+
+def read_with(path: str | os.PathLike[str], reader: Callable[[NumberArchive], Claims]) -> Claims:
+    """What a reader makes of a file; an `UnreadableAnswerError` with its name if it refuses it."""
     where = os.fspath(path)
     try:
         with NumberArchive(path) as archive:
-            return _read(archive)
+            return reader(archive)
     except OSError as error:
         raise UnreadableAnswerError(f"{where!r} cannot be read: {error.strerror or error}.") from error
     except UnreadableAnswerError as error:
@@ -245,12 +253,19 @@ def check_same_mass(P: Array, kept: Which) -> None:
     )
 
 
-def _encoders(archive: NumberArchive, runs: int, x: int) -> list[Array | None]:
-    """p(z|x) of each run that has one: no entry below 0, and every column 1 together, to 4 |Z| + 16 units of rounding.
+def check_distributions(W: Array, whose: str) -> None:
+    """Refuse an encoder with an entry below 0, or a column that is not 1 together, to 4 |Z| + 16 units of rounding.
 
     That is what dividing |Z| numbers by their sum leaves. The loss of a column that is farther off may be wrong by the distance times the
     largest coefficient.
     """
+    sums = np.array([math.fsum(column) for column in W.T.tolist()])
+    fair = (W >= 0.0).all() and at_most(np.abs(sums - 1.0), (4.0 * len(W) + 16.0) * UNIT).all()
+    need(bool(fair), f"{whose} has columns that are no distributions")
+
+
+def _encoders(archive: NumberArchive, runs: int, x: int) -> list[Array | None]:
+    """p(z|x) of each run that has one."""
     clusters = archive.read("counts", "i", (runs, 4))[:, 3].tolist()
     kept = archive.read("kept", "b", (runs,)).tolist()
     need(min(clusters) >= 1, "a run has no clusters")
@@ -262,8 +277,6 @@ def _encoders(archive: NumberArchive, runs: int, x: int) -> list[Array | None]:
     for run, (first, last) in enumerate(pairwise(ends)):
         W = stacked[first:last] if kept[run] else None
         if W is not None:
-            sums = np.array([math.fsum(column) for column in W.T.tolist()])
-            fair = (W >= 0.0).all() and at_most(np.abs(sums - 1.0), (4.0 * len(W) + 16.0) * UNIT).all()
-            need(bool(fair), f"the encoder of run {run} has columns that are no distributions")
+            check_distributions(W, f"the encoder of run {run}")
         found.append(W)
     return found

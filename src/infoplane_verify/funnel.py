@@ -13,13 +13,13 @@ H(q) - H(Tq) = H(X|Y) - H(Y|X) is: one letter is enough.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .line import below
 from .numbers import UNIT, Array, Which, above, at_most, h
-from .search import Cells, Closed, Examined
+from .search import Cells, Closed, Examined, Multipliers
 
 STEPS, LINE_STEPS = 60, 8
 """Pairwise steps towards the lowest q of a box's relaxation, and Newton's steps along the line of each."""
@@ -47,8 +47,8 @@ class Bound(NamedTuple):
     v: Array
     nu: Array
 
-    def of(self, which: Which) -> Bound:
-        """Of some boxes."""
+    def of(self, which: Any) -> Bound:
+        """Of some boxes, or of one."""
         return Bound(*(one[which] for one in self))
 
     def excess(self, t: Array) -> Array:
@@ -96,12 +96,7 @@ class FunnelBoxes:
             cells, bound = self.bounded(cells)
             done = at_most(target, bound.safe)
             found.close(
-                Closed(
-                    cells.low[i],
-                    cells.high[i],
-                    float(bound.safe[i]),
-                    {"slope": bound.slope[i], "v": bound.v[i], "nu": bound.nu[i : i + 1]},
-                )
+                Closed(cells.low[i], cells.high[i], float(bound.safe[i]), self._by(bound.of(i)))
                 for i in np.flatnonzero(done)
             )
             cells, bound = cells.of(~done), bound.of(~done)
@@ -120,6 +115,10 @@ class FunnelBoxes:
             found.cut(*self.halves(smaller.of(cut), bound.of(cut), gaps[cut]))
             cells = smaller.of(again)
         return found
+
+    def _by(self, bound: Bound) -> Multipliers:
+        """Of one box."""
+        return Multipliers(bound.slope, -bound.d, np.ones(self.letters), np.log(bound.v), np.zeros(self.outcomes))
 
     # -- the bound -----------------------------------------------------------------------------------------------------
 

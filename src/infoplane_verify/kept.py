@@ -13,16 +13,14 @@ proposes, B is computed by this formula. In an empty box some multiple of y has 
 
 from __future__ import annotations
 
-from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
 
-from .exact import DIGITS, ZERO, channel, exact, offsets
 from .line import below
 from .numbers import UNIT, Array, above, at_most, h
 from .programme import LATE, proposals
-from .search import Cells, Closed, Examined
+from .search import Cells, Closed, Examined, Multipliers
 from .tasks import TaskBoxes
 
 FARTHER = (1.0, 1e2, 1e4, 1e6, 1e8)
@@ -68,7 +66,7 @@ class KeptBoxes(TaskBoxes):
             found.cut(*self._halves(low, high, q, bound))
         return found
 
-    def _bounded(self, low: Array, high: Array, target: float) -> tuple[Array, float, Array, dict[str, Array]]:
+    def _bounded(self, low: Array, high: Array, target: float) -> tuple[Array, float, Array, Multipliers]:
         """A posterior that may be lowest, the best B of a few programmes less rounding, d + nu of it, and what it was computed from."""
         lower, upper = (np.concatenate(pair) for pair in zip(self.caps, (low, high), strict=True))
         line = below(low, high)
@@ -84,12 +82,12 @@ class KeptBoxes(TaskBoxes):
                     best, late = (q, bound, e, by), 0
             if at_most(target, best[1]) or late > LATE:
                 break
-        found: tuple[Array, float, Array, dict[str, Array]] = best
+        found: tuple[Array, float, Array, Multipliers] = best
         return found
 
     def _bound(
         self, line: tuple[Array, Array], v: Array, y: Array, lower: Array, upper: Array
-    ) -> tuple[float, Array, dict[str, Array]]:
+    ) -> tuple[float, Array, Multipliers]:
         """B of the formula, less more than what rounding may have done to it."""
         (slope, offset), m = line, len(y)
         e = self.U @ slope - self.lam + self.hide * (self.S @ np.log(v)) - self.rows @ y
@@ -104,7 +102,8 @@ class KeptBoxes(TaskBoxes):
         sums += (h(lower[u]) + h(upper[u]) + 2.0 * np.abs(slope) * upper[u]).sum()
         margin = 4.0 * UNIT * ((2.0 * m + 40.0) * (terms + abs(nu)) + (self.letters + m + 40.0) * sums)
         B = float(offset.sum() + nu + least.sum() + ranges.sum() - margin)
-        return B, e, {"slope": slope, "v": v, "y": y, "nu": np.array([nu])}
+        by = Multipliers(slope, -y[u], np.ones(self.outcomes), np.log(v), y[: u.start], nu + float(offset.sum()))
+        return B, e, by
 
     def _halves(self, low: Array, high: Array, q: Array, bound: float) -> tuple[Cells, Array]:
         """The box cut along the u whose h is farthest above its line, nowhere if it is empty."""
@@ -117,24 +116,3 @@ class KeptBoxes(TaskBoxes):
         left, right = high.copy(), low.copy()
         left[place] = right[place] = (0.25 * (low + high) + 0.5 * u)[place]
         return Cells(np.stack([low, right]), np.stack([left, high]), np.stack([q, q])), np.full(2, bound)
-
-
-def kept_bound(U: Array, S: Array, boxes: KeptBoxes, cell: Closed) -> Decimal:
-    """B of a box with many digits, U and S being p(x, u) and p(x, s); -infinity unless its v is a distribution or less."""
-    with localcontext() as context:
-        context.prec = DIGITS
-        T_u, T_s, beta = channel(U), channel(S), Decimal(boxes.hide)
-        low, high, lam, most = (exact(one) for one in (cell.low, cell.high, boxes.lam, boxes.most))
-        slope, v, y, (nu,) = (exact(cell.by[name]) for name in ("slope", "v", "y", "nu"))
-        if sum(v) > 1:
-            return Decimal("-Infinity")
-        logs = [beta * one.ln() for one in v]
-        L, top = (exact(one) for one in boxes.caps)
-        total = nu + sum(offsets(low, high, slope))
-        total += sum((min(a * b, a * c) for a, b, c in zip(y, L + low, top + high, strict=True)), ZERO)
-        for x, (t_u, t_s) in enumerate(zip(T_u, T_s, strict=True)):
-            d = sum((c * t for c, t in zip(slope, t_u, strict=True)), ZERO) - lam[x] - nu
-            d += sum((log * t for log, t in zip(logs, t_s, strict=True)), ZERO)
-            d -= sum((a * t for a, t in zip(y, t_s + t_u, strict=True)), ZERO)
-            total += min(ZERO, d * most[x])
-        return total

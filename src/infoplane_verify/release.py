@@ -22,20 +22,31 @@ from __future__ import annotations
 
 import math
 import os
-from decimal import Decimal, localcontext
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .archive import NumberArchive, UnreadableAnswerError
-from .claims import SAME_MASS, check_same_mass, description, finite, length, need, table_of
-from .exact import DIGITS, channel, exact, offsets
+from .archive import NumberArchive
+from .bound import Limits, Proof, least_is
+from .claims import (
+    SAME_MASS,
+    check_distributions,
+    check_same_mass,
+    description,
+    finite,
+    length,
+    need,
+    read_with,
+    table_of,
+)
+from .exact import Form
 from .funnel import Bound, FunnelBoxes
-from .kept import KeptBoxes, kept_bound
+from .kept import KeptBoxes
 from .line import below
-from .numbers import UNIT, Array, above, at_most, entropy, h, recomputed, rounding
+from .numbers import UNIT, Array, Recomputed, at_most, entropy, h, recomputed, rounding
 from .programme import LATE, proposals
-from .search import Cells, Closed, search
+from .search import Cells, Multipliers
 
 KIND = "release"
 """What the description of such a file says that it is."""
@@ -74,16 +85,12 @@ class ClaimedRelease(NamedTuple):
 
 def read_release(path: str | os.PathLike[str]) -> ClaimedRelease | None:
     """The claims of a file of a release, None if it is one of another kind; an `UnreadableAnswerError` unless it makes sense."""
-    try:
-        with NumberArchive(path) as archive:
-            meta = description(archive)
-            return _read(archive, meta) if meta.get("kind") == KIND else None
-    except OSError as error:
-        raise UnreadableAnswerError(f"{os.fspath(path)!r} cannot be read: {error.strerror or error}.") from error
-    except UnreadableAnswerError as error:
-        raise UnreadableAnswerError(
-            f"{os.fspath(path)!r} is no file of answers that can be verified: {error}."
-        ) from error
+    return read_with(path, _read_if_release)
+
+
+def _read_if_release(archive: NumberArchive) -> ClaimedRelease | None:
+    meta = description(archive)
+    return _read(archive, meta) if meta.get("kind") == KIND else None
 
 
 def _read(archive: NumberArchive, meta: dict[str, Any]) -> ClaimedRelease:
@@ -96,11 +103,7 @@ def _read(archive: NumberArchive, meta: dict[str, Any]) -> ClaimedRelease:
         told, S = 2.0 * P[:, kept], 2.0 * P[:, ~kept]
     x, s = S.shape
     W = finite(archive, "encoder", (length(archive, "encoder"), x))
-    sums = np.array([math.fsum(column) for column in W.T.tolist()])
-    need(
-        bool((W >= 0.0).all() and at_most(np.abs(sums - 1.0), (4.0 * len(W) + 16.0) * UNIT).all()),
-        "its encoder is none",
-    )
+    check_distributions(W, "its encoder")
     lam = finite(archive, "multipliers", (x,))
     beta, utility, leakage, bound = finite(archive, "numbers", (4,)).tolist()
     need(beta >= 0.0, f"its beta is {beta}, expected 0 or more")
@@ -141,37 +144,21 @@ def _read(archive: NumberArchive, meta: dict[str, Any]) -> ClaimedRelease:
     return ClaimedRelease(S, told, W, caps, lam, beta, utility, leakage, bound, meta["certified"])
 
 
-class ReleaseCheck(NamedTuple):
-    """What became of the claims; the verdict is the name of a `CheckVerdict`."""
-
-    verdict: str
-    reason: str
-    ixz: float
-    isz: float
-    iuz: float
-    """NaN unless U is kept."""
-    proven: float | None
-    """No release within the caps has a larger I(X;Z), or I(U;Z): proven here."""
-    cells: int = 0
-    left: int = 0
-    seconds: float = 0.0
-    digits_checked: int = 0
-
-
-def check_release(claim: ClaimedRelease, gap: float, max_cells: int, max_seconds: float) -> ReleaseCheck:
-    """Numbers, caps, bound, and how near the one is to the other."""
-    ixz, isz, _, *_ = recomputed(claim.S, claim.W, (-1.0, 1.0, 0.0))
+def check_release(claim: ClaimedRelease, gap: float, limits: Limits) -> tuple[Recomputed, Proof]:
+    """Its numbers, with -I(X;Z), or -I(U;Z), as the loss, and what became of its claims: caps, bound, how near the one is to the other."""
+    ixz, isz, *_ = recomputed(claim.S, claim.W, (-1.0, 1.0, 0.0))
     iuz = math.nan if claim.U is None else recomputed(claim.U, claim.W, (0.0, 0.0, 1.0)).iyz
     utility = ixz if claim.U is None else iuz
+    right = Recomputed(ixz, isz, -utility, iuz, isz)
     size = claim.S.shape[1] + (0 if claim.U is None else claim.U.shape[1])
     off = rounding(claim.S.shape[0], size, len(claim.W))
     if reason := _wrong(claim, utility, isz, off):
-        return ReleaseCheck("REFUTED", reason, ixz, isz, iuz, None)
-    found = _proven(claim, max_cells, max_seconds)._replace(ixz=ixz, isz=isz, iuz=iuz)
-    if found.verdict == "VERIFIED" and claim.certified and not at_most(claim.bound - utility, gap + off):
+        return right, Proof("REFUTED", reason)
+    proof = _proven(claim, limits)
+    if proof.holds and claim.certified and not at_most(claim.bound - utility, gap + off):
         reason = f"it is called certified, and is {claim.bound - utility:.1e} nats below its bound, more than {gap:g}"
-        return found._replace(verdict="REFUTED", reason=reason)
-    return found
+        proof = replace(proof, verdict="REFUTED", reason=reason)
+    return right, proof
 
 
 def _wrong(claim: ClaimedRelease, utility: float, isz: float, off: float) -> str:
@@ -196,8 +183,8 @@ def _wrong(claim: ClaimedRelease, utility: float, isz: float, off: float) -> str
     return ""
 
 
-def _proven(claim: ClaimedRelease, max_cells: int, max_seconds: float) -> ReleaseCheck:
-    """Whether the bound holds: without a search, or from the multipliers."""
+def _proven(claim: ClaimedRelease, limits: Limits) -> Proof:
+    """Whether the bound holds: without a search, or from the multipliers; as a bound of the loss."""
     caps = claim.caps
     on, seen = claim.S.sum(axis=1) > 0.0, claim.S.sum(axis=0) > 0.0
     S, lam = claim.S[on][:, seen], claim.lam[on]
@@ -215,9 +202,8 @@ def _proven(claim: ClaimedRelease, max_cells: int, max_seconds: float) -> Releas
     simple = _simple(S, U, caps.leakage, L, most_s) + little
     if caps.smallest > 0.0:  # I(X;Z) <= log |Z|, and there are at most 1 / least p(z) released values
         simple = min(simple, math.log(math.floor((1.0 + 2.0 * SLACK) / caps.smallest)) + little)
-    start = ReleaseCheck("VERIFIED", "", math.nan, math.nan, math.nan, claim.bound)
     if at_most(simple, claim.bound + 2.0 * little):
-        return start
+        return Proof("VERIFIED", bound=-claim.bound)
     average = -claim.beta * (h_s - (caps.leakage or 0.0)) if claim.beta else 0.0
     value = math.fsum([h_kept, *(-lam * p_x).tolist(), average])
     target = value - claim.bound + off
@@ -227,30 +213,10 @@ def _proven(claim: ClaimedRelease, max_cells: int, max_seconds: float) -> Releas
     boxes = ReleaseBoxes(*terms) if U is None else KeptBoxes(U / U.sum(axis=1, keepdims=True), *terms)
     mass = claim.W[:, on] * p_x
     mass = np.vstack([p_x[None], mass[mass.sum(axis=1) > 0.0]])
-    seeds = mass / mass.sum(axis=1, keepdims=True)
-    searched = search(boxes, target, seeds, max_cells=max_cells, max_seconds=max_seconds, firm=True)
-    start = start._replace(cells=searched.cells, left=searched.left, seconds=searched.seconds)
-    if above(target - searched.rounding - 2.0 * off, searched.lowest):
-        reason = f"the bound needs g(q) >= {target:.6e} for every posterior q that the caps allow; at one it is {searched.lowest:.6e}"
-        return start._replace(verdict="REFUTED", reason=reason, proven=simple)
-    exact = [_again(S, U, boxes, cell) for cell in searched.closed]
-    failed = sum(not one >= Decimal(searched.proven) for one in exact)
-    start = start._replace(digits_checked=len(exact))
-    if failed:
-        reason = f"{failed} of {len(exact)} cells fail with 50 digits"
-        return start._replace(verdict="PROVEN_TO", reason=reason, proven=simple)
-    if not searched.left and at_most(target, searched.proven):
-        return start
-    reason, reached = f"{searched.left:,} cells were open at the limit", value - searched.proven + off
-    return start._replace(verdict="PROVEN_TO", reason=reason, proven=min(simple, reached))
-
-
-def _again(S: Array, U: Array | None, boxes: ReleaseBoxes | KeptBoxes, cell: Closed) -> Decimal:
-    """The bound of a closed cell with many digits."""
-    if isinstance(boxes, KeptBoxes):
-        assert U is not None
-        return kept_bound(U, S, boxes, cell)
-    return release_bound(S, boxes, cell)
+    form = Form(np.eye(len(p_x)) if U is None else U, S, lam, 1.0, claim.beta, 0.0, L, most_s, most)
+    found = least_is(boxes, form, target, off, mass / mass.sum(axis=1, keepdims=True), on, limits)
+    reached = value - (found.bound or 0.0) + off
+    return replace(found, bound=-claim.bound if found.holds else -min(simple, reached))
 
 
 def _simple(S: Array, U: Array | None, leakage: float | None, L: Array, most: Array) -> float:
@@ -292,6 +258,10 @@ class ReleaseBoxes(FunnelBoxes):
     def descended(self, Q: Array) -> Array:
         """A step of a local search would leave the caps."""
         return Q
+
+    def _by(self, bound: Bound) -> Multipliers:
+        v, y, tau = np.split(bound.v, [self.outcomes, 2 * self.outcomes])
+        return Multipliers(bound.slope, -bound.d, np.ones(self.letters), np.log(v), y + tau)
 
     def bounded(self, cells: Cells) -> tuple[Cells, Bound]:
         """The cells with the posteriors of their programmes, and what those prove."""
@@ -343,25 +313,3 @@ class ReleaseBoxes(FunnelBoxes):
             np.concatenate([v, y, [tau]]),
             np.asarray(nu),
         )
-
-
-def release_bound(P: Array, boxes: ReleaseBoxes, cell: Closed) -> Decimal:
-    """B of a box of `ReleaseBoxes` with many digits; -infinity unless its v is a distribution or less."""
-    with localcontext() as context:
-        context.prec = DIGITS
-        T, beta, prices = channel(P), Decimal(boxes.beta), exact(boxes.lam)
-        low, high, slope = (exact(one) for one in (cell.low, cell.high, cell.by["slope"]))
-        (nu,) = exact(cell.by["nu"])
-        m = P.shape[1]
-        held = exact(cell.by["v"])
-        v, y, tau = held[:m], held[m : 2 * m], held[2 * m]
-        if sum(v) > 1:
-            return Decimal("-Infinity")
-        rows = [beta * one.ln() - other for one, other in zip(v, y, strict=True)]
-        total = nu - tau
-        for L, U, one in zip(exact(boxes.L), exact(boxes.U), y, strict=True):
-            total += min((one + tau) * L, (one + tau) * U)
-        for x, offset in enumerate(offsets(low, high, slope)):
-            d = slope[x] - prices[x] + sum(p * row for p, row in zip(T[x], rows, strict=True)) - nu
-            total += offset + min(d * low[x], d * high[x])
-        return total

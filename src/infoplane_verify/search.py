@@ -30,13 +30,26 @@ class Cells(NamedTuple):
         return Cells(*(one[which] for one in self))
 
 
+class Multipliers(NamedTuple):
+    """What the bound of a cell was computed from, as `exact` writes it."""
+
+    slope: Array
+    """Of the lines below h; mu and t have an entry for each side of a cell, too, a and y for each value of what is hidden."""
+    mu: Array
+    t: Array
+    a: Array
+    y: Array
+    nu: float | None = None
+    """None for the best one, if nothing but the cell limits q."""
+
+
 class Closed(NamedTuple):
-    """A cell that was closed, with its bound and the numbers that the bound was computed from."""
+    """A cell that was closed, with its bound."""
 
     low: Array
     high: Array
     bound: float
-    by: dict[str, Array]
+    by: Multipliers
 
 
 @dataclass

@@ -16,7 +16,7 @@ import numpy as np
 
 from .line import below
 from .numbers import UNIT, Array, above, at_most, h
-from .search import Cells, Closed, Examined
+from .search import Cells, Closed, Examined, Multipliers
 
 SMALLEST = 1e-12
 """An upper end below this is raised to it: a larger box is as good, and the tangent there stays finite."""
@@ -80,7 +80,9 @@ class TaskBoxes:
             if not at_most(target, bound):  # what was good for a larger box may be a poor beginning
                 v, bound, w = max((v, bound, w), box.climbed(self.root().hint[0], target), key=lambda one: one[1])
             if at_most(target, bound):
-                found.close([Closed(low, high, float(bound), {"slope": box.slope, "v": v})])
+                mu, t, a = np.split(v, [len(low), 2 * len(low)])
+                by = Multipliers(box.slope, mu, t, a, np.zeros(len(a)))
+                found.close([Closed(low, high, float(bound), by)])
                 continue
             found.met(np.stack([w, w**2 / (w**2).sum()]))
             low, high = self._shrunk(low, high, box.exponents(v), target - bound)

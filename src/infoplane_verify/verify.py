@@ -14,11 +14,11 @@ from enum import Enum
 
 import numpy as np
 
-from .bound import Limits, Proof, prove
+from .bound import BALANCED, Limits, Proof, prove
 from .claims import ClaimedRun, read_claims
-from .families import NAMELESS, TASKS, Rho, is_of
-from .numbers import Array, Recomputed, at_most, recomputed, recomputed_tasks, rounding
-from .release import KIND, ReleaseCheck, check_release, read_release
+from .families import CONSTRAINED, NAMELESS, TASKS, Rho, is_of
+from .numbers import Array, Recomputed, at_most, entropy, recomputed, recomputed_tasks, rounding
+from .release import KIND, ClaimedRelease, check_release, read_release
 
 EQUAL = 1e-9
 """Losses of runs that infoplane takes for equal, in nats: the encoder that a store keeps may be that of any of them."""
@@ -107,6 +107,20 @@ class RunCheck:
         """Loss - proven_bound: no encoder is better by more than this; None if the one or the other is not known."""
         return None if self.proven_bound is None or math.isnan(self.loss) else self.loss - self.proven_bound
 
+    def after(self, proof: Proof) -> RunCheck:
+        """With what a proof came to."""
+        found = replace(
+            self,
+            verdict=CheckVerdict[proof.verdict],
+            reason=proof.reason,
+            proven_bound=proof.bound,
+            digits_checked=proof.digits_checked,
+            posterior=proof.posterior,
+        )
+        if (searched := proof.searched) is None:
+            return found
+        return replace(found, cells=searched.cells, left=searched.left, seconds=searched.seconds)
+
 
 def passed(checks: Iterable[RunCheck]) -> bool:
     """Whether all that a file claims was verified; runs that are left out claim nothing, unless there is nothing else."""
@@ -144,7 +158,7 @@ def verify(
     limits = Limits(max_cells, max_seconds)
     if (release := read_release(path)) is not None:
         with np.errstate(all="ignore"):
-            return [_released(check_release(release, gap, max_cells, max_seconds), release.bound)]
+            return [_released(release, gap, limits)]
     P, claims = read_claims(path)
     proofs: dict[object, Proof] = {}
     # What overflows becomes infinite or NaN, of which no comparison of a proof is true.
@@ -153,14 +167,11 @@ def verify(
     return [_left_out(one, claim, checks) for one, claim in zip(checks, claims, strict=True)]
 
 
-def _released(found: ReleaseCheck, bound: float) -> RunCheck:
+def _released(claim: ClaimedRelease, gap: float, limits: Limits) -> RunCheck:
     """The verdict on a release, as that of a run with the loss -I(X;Z), or -I(U;Z): none within the caps has a lower one than its bound."""
-    loss = -found.ixz if math.isnan(found.iuz) else -found.iuz
-    return RunCheck(
-        0, KIND, math.nan, (-1.0, 1.0, 0.0), CheckVerdict[found.verdict], found.ixz, found.isz, loss, found.reason,
-        -bound, None if found.proven is None else -found.proven, found.cells, found.left, found.seconds, found.digits_checked,
-        found.iuz, found.isz,
-    )  # fmt: skip
+    right, proof = check_release(claim, gap, limits)
+    found = RunCheck(0, KIND, math.nan, (-1.0, 1.0, 0.0), CheckVerdict.VERIFIED, *right[:3], claimed_bound=-claim.bound)
+    return replace(found, iuz=right.iuz, isz=right.isz).after(proof)
 
 
 def _check(run: int, P: Array, claim: ClaimedRun, gap: float, limits: Limits, proofs: dict[object, Proof]) -> RunCheck:
@@ -183,17 +194,13 @@ def _check(run: int, P: Array, claim: ClaimedRun, gap: float, limits: Limits, pr
         key = (claim.rho, claim.lower_bound, lam, W is None)
         if key not in proofs:
             proofs[key] = prove(P, claim, limits)
-        proof = proofs[key]
-        found = replace(found, proven_bound=proof.bound, digits_checked=proof.digits_checked, posterior=proof.posterior)
-        if proof.searched is not None:
-            searched = proof.searched
-            found = replace(found, cells=searched.cells, left=searched.left, seconds=searched.seconds)
-        if not proof.holds:
-            return replace(found, verdict=CheckVerdict[proof.verdict], reason=proof.reason)
+        found = found.after(proofs[key])
+        if not proofs[key].holds:
+            return found
         distance = (claim.loss if W is None else right.loss) - claim.lower_bound
         if claim.status == "CERTIFIED" and not at_most(distance, gap):
             reason = f"it is called certified, and its loss is {distance:.1e} nats above the bound, more than {gap:g}"
-            return replace(found, reason=reason)
+            return replace(found, verdict=CheckVerdict.REFUTED, reason=reason)
     if W is None:
         reason = "its encoder is not in the file, so that its numbers cannot be recomputed"
         return replace(found, verdict=CheckVerdict.UNCHECKED, reason=reason)
@@ -218,6 +225,15 @@ def _wrong(P: Array, claim: ClaimedRun, right: Recomputed) -> str:
         ):
             if not at_most(abs(theirs - ours), most):
                 return f"the file's {name} is {theirs:.12g} nats, that of its encoder {ours:.12g}"
+        if claim.family == CONSTRAINED and not at_most(right.iyz, off):
+            return f"it is called {CONSTRAINED}, and its encoder has I(Y;Z) = {right.iyz:.3g} nats"
+    elif claim.kept is None and abs(sum(claim.rho)) <= BALANCED * max(map(abs, claim.rho)):
+        implied = -claim.rho[1] * claim.ixz - claim.rho[2] * claim.iyz
+        possible = at_most(-off, claim.iyz) and at_most(claim.iyz, claim.ixz + off)
+        if not (possible and at_most(claim.ixz, entropy(P.sum(axis=1)) + off)):
+            return f"no encoder has its I(X;Z) = {claim.ixz:.12g} and I(Y;Z) = {claim.iyz:.12g} nats"
+        if not at_most(abs(claim.loss - implied), off_loss):
+            return f"the file's loss is {claim.loss:.12g} nats, that of its I(X;Z) and I(Y;Z) {implied:.12g}"
     if claim.lower_bound is None:
         return "it is called certified and has no bound" if claim.status == "CERTIFIED" else ""
     loss = claim.loss if claim.encoder is None else right.loss

@@ -14,7 +14,20 @@ import numpy as np
 
 from infoplane.runtime.budget import clock
 
-from . import arguments, calls, caps, faint_bottlenecks, files, forgeries, funnels, kills, known, releases, tasks
+from . import (
+    arguments,
+    calls,
+    caps,
+    faint_bottlenecks,
+    files,
+    forgeries,
+    funnels,
+    kills,
+    known,
+    private,
+    releases,
+    tasks,
+)
 
 ATTACKS = {
     "calls": calls.attack,
@@ -25,6 +38,7 @@ ATTACKS = {
     "forgeries": forgeries.attack,
     "funnels": funnels.attack,
     "kills": kills.attack,
+    "private": private.attack,
     "releases": releases.attack,
     "tasks": tasks.attack,
 }
@@ -37,6 +51,7 @@ SECONDS = {
     "forgeries": 120,
     "funnels": 120,
     "kills": 600,
+    "private": 60,
     "releases": 60,
     "tasks": 60,
 }

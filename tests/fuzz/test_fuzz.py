@@ -20,6 +20,7 @@ SHORT = {
     "forgeries": range(30),
     "funnels": range(18),
     "kills": range(1),
+    "private": range(12),
     "releases": range(14, 20),
     "tasks": range(10, 15),
 }

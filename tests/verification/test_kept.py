@@ -7,7 +7,9 @@ import pytest
 import infoplane as ip
 from checker_cases import parts
 from infoplane.errors import InvalidAnswerError
-from infoplane_verify.kept import KeptBoxes, kept_bound
+from infoplane_verify.exact import Form
+from infoplane_verify.exact import bound as exact_bound
+from infoplane_verify.kept import KeptBoxes
 from infoplane_verify.search import Cells
 from made_up import made_tasks
 
@@ -94,7 +96,8 @@ def test_no_posterior_within_the_caps_is_below_the_bound_of_its_box(beta):
         ((_, best),) = boxes.examine(box(low, high), 50.0).open  # of all programmes: none reaches so much
         (first,) = boxes.examine(box(low, high), -50.0).closed  # of the first
         assert first.bound <= best.max() <= g[inside].min()
-        exact = float(kept_bound(U, S, boxes, first))
+        form = Form(U, S, lam, 1.0, beta, 0.0, *boxes.caps, most)
+        exact = float(exact_bound(form, first))
         assert first.bound <= exact <= first.bound + 1e-11
     assert met > 300
 

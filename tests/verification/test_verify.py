@@ -233,8 +233,35 @@ def test_a_store_keeps_the_best_encoders_and_the_others_are_left_out(stored, tmp
     arrays["plane"][lost, 0] -= 1e-7
     meta["statuses"][lost] = "STATIONARY"
     better = ip.verify(written(tmp_path / "better.npz", meta, arrays))
+    assert better[lost].verdict is CheckVerdict.REFUTED
+    # The same of one whose three numbers agree.
+    arrays["plane"][lost, 2] += 1e-7
+    better = ip.verify(written(tmp_path / "better.npz", meta, arrays))
     assert better[lost].verdict is CheckVerdict.UNCHECKED
     assert not passed(better)
+
+
+@pytest.mark.parametrize("more", [(0.0, 1.0, 0.0), (0.0, 0.0, 0.1), (0.0, 10.0, 1.0), (0.0, -1.0, -0.1)])
+def test_a_run_that_is_left_out_has_informations_that_give_its_loss(stored, more, tmp_path):
+    meta, arrays = parts(stored)
+    lost = int(np.flatnonzero(~arrays["kept"])[0])
+    arrays["plane"][lost] += more  # at gamma = 0.1 the last two leave the loss as it is
+    found = ip.verify(written(tmp_path / "other.npz", meta, arrays))
+    assert found[lost].verdict is CheckVerdict.REFUTED
+    assert not passed(found)
+
+
+def test_what_is_called_perfect_privacy_tells_nothing(tmp_path):
+    joint = ip.Joint.from_counts([[4, 0, 0, 1], [0, 3, 0, 2], [1, 1, 0, 0], [0, 0, 0, 5], [1, 1, 1, 1]])
+    meta, arrays = parts(saved(tmp_path / "good.npz", ip.perfect_privacy(joint).solution))
+    meta["lower_bounds"], meta["statuses"] = [None], ["STATIONARY"]
+    (good,) = ip.verify(written(tmp_path / "unbounded.npz", meta, arrays))
+    assert good.verdict is CheckVerdict.NUMBERS
+    arrays["encoders"], arrays["counts"][0, 3] = np.eye(5), 5
+    arrays["plane"][0] = -joint.entropy_x, joint.entropy_x, joint.mutual_information
+    (found,) = ip.verify(written(tmp_path / "told.npz", meta, arrays))
+    assert found.verdict is CheckVerdict.REFUTED
+    assert "perfect privacy" in found.reason
 
 
 @pytest.mark.parametrize(

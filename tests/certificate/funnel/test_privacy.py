@@ -1,8 +1,5 @@
 """Perfect privacy: exact, and possible exactly when p(y|x) has a null vector."""
 
-import itertools
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,39 +8,8 @@ from scipy.optimize import linprog
 import infoplane as ip
 import verify
 from infoplane.certificate.funnel.privacy import perfect_privacy
+from rational import rational_vertices
 from strategies import joints
-
-
-def rational_vertices(counts):
-    """Vertices of {q >= 0, Tq = p_y} by Gauss elimination over the rationals: every set of letters, every q exact."""
-    n, m = len(counts), len(counts[0])
-    total = sum(map(sum, counts))
-    T = [[Fraction(counts[x][y], sum(counts[x])) for x in range(n)] for y in range(m)]
-    p_y = [Fraction(sum(counts[x][y] for x in range(n)), total) for y in range(m)]
-    found = set()
-    for size in range(1, m + 1):
-        for letters in itertools.combinations(range(n), size):
-            rows = [[T[y][x] for x in letters] + [p_y[y]] for y in range(m)]
-            pivots = []
-            for column in range(size):
-                pivot = next((r for r in range(len(pivots), m) if rows[r][column] != 0), None)
-                if pivot is None:
-                    break
-                k = len(pivots)
-                rows[k], rows[pivot] = rows[pivot], rows[k]
-                rows[k] = [v / rows[k][column] for v in rows[k]]
-                for r in range(m):
-                    if r != k:
-                        rows[r] = [a - rows[r][column] * b for a, b in zip(rows[r], rows[k], strict=True)]
-                pivots.append(column)
-            if len(pivots) == size and all(row[-1] == 0 for row in rows[size:]):
-                q = [row[-1] for row in rows[:size]]
-                if all(v > 0 for v in q):
-                    column = [Fraction(0)] * n
-                    for x, v in zip(letters, q, strict=True):
-                        column[x] = v
-                    found.add(tuple(column))
-    return np.array([[float(v) for v in q] for q in found]).T
 
 
 @pytest.mark.parametrize(
@@ -148,3 +114,25 @@ def test_on_heart_some_move_of_the_posteriors_pays():
     logs = -np.log(q[clusters, letters])  # c_z takes up the masses p(z)
     fitted = system @ np.linalg.lstsq(system, logs, rcond=None)[0]
     assert np.abs(fitted - logs).max() == pytest.approx(3.785, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[9999999998, 10000000003], [10000000003, 10000000001], [10000000003, 10000000001], [10000000002, 10000000001]],
+        [[2, 2, 3], [4, 5, 3], [2, 2, 3], [4, 5, 3 + 1e-8]],
+        [[5e12 + 2, 2e12 + 1, 2e12 + 2], [5e12 + 2, 2e12 + 1, 2e12 + 1], [5e12 + 2, 2e12 + 1, 2e12 + 2]],
+    ],
+)
+def test_letters_that_are_nearly_the_same_have_a_bound_that_holds(counts):
+    # Two letters with the same p(y|x): which of them it was tells nothing of Y, and is worth (p + p') H(1/2).
+    joint = ip.Joint.from_counts(counts)
+    same = 1 if counts[1] == counts[2] else 0
+    W = np.zeros((2, joint.shape[0]))
+    W[0] = W[1] = 0.5
+    W[:, same], W[:, 2] = (1.0, 0.0), (0.0, 1.0)
+    told = verify.mutual_informations(joint.p_xy, W)
+    assert told[0] > 0.1
+    assert told[1] < 1e-15
+    for found in (perfect_privacy(joint), ip.funnel_at_leakage(joint, 0.0)):
+        assert found.upper_bound >= told[0] - 1e-9

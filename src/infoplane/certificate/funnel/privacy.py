@@ -5,8 +5,9 @@ of the polytope {q >= 0, Tq = p_y}, each on letters with linearly independent co
 
     minimise  sum_k p_k H(q_k)    subject to  sum_k p_k q_k = p_x,  p >= 0,    q_k the vertices:
 
-one linear programme. p_x itself lies in the polytope and has no zeros, so the polytope is larger than {p_x} exactly when T has a null
-vector, rank(T) < |X|: then, and only then, some Z with I(X;Z) > 0 has I(Y;Z) = 0 (Berger and Yeung 1989, Rassouli and Gündüz 2020).
+one linear programme. A vertex on letters whose columns are nearly dependent is known to a few digits only: what it may be off by is part
+of the bound (`Vertices.least`). p_x itself lies in the polytope and has no zeros, so the polytope is larger than {p_x} exactly when T has
+a null vector, rank(T) < |X|: then, and only then, some Z with I(X;Z) > 0 has I(Y;Z) = 0 (Berger and Yeung 1989, Rassouli and Gündüz 2020).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import math
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,12 +27,13 @@ from ...errors import InfoplaneError, InvalidOptionError
 from ...formatting import counted
 from ...information import Array, IntArray, bits, entr
 from ...joint.joint import Support, check_joint
+from ...kernels.common import EPS
 from ...posterior.programme import EQUAL, encoder_of, linear_programme, repaired
 from ...problem import MarkovLagrangian
 from ...runtime.budget import Budget, Stopped
 from ...sampling.intervals import LeakageBound, leakage_bound
 from ...solution import Residuals, Run, Solution, Status, finished
-from .generation import simple_rounding
+from .generation import simple_bound, simple_rounding
 
 if TYPE_CHECKING:
     from ...joint.joint import Joint
@@ -222,16 +224,14 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
     return _proven(support, polytope, polytope.release(Budget()), began)
 
 
-def _proven(
-    support: Support, polytope: Polytope, released: tuple[Array, Array, Array, Array], began: float
-) -> PerfectPrivacy:
+def _proven(support: Support, polytope: Polytope, released: Released, began: float) -> PerfectPrivacy:
     """The best release on all vertices, with what its multipliers prove of every other."""
-    Q, costs, weights, lam = released
-    lam = repaired(lam, Q, costs, support.p_x)
-    upper = float(entr(support.p_x).sum()) - math.fsum(lam * support.p_x) + simple_rounding(support, 1.0)
+    rounding = simple_rounding(support, 1.0)
+    upper = float(entr(support.p_x).sum()) - math.fsum(released.lam * support.p_x) - released.least + rounding
+    upper = min(upper, rounding - simple_bound(support, 1.0))
     problem = MarkovLagrangian(-1.0, 1.0, 0.0, "perfect privacy")
     run = Run(
-        encoder=encoder_of(Q, weights),
+        encoder=encoder_of(released.Q, released.weights),
         status=Status.STALLED,  # unless the bound proves more, below
         iterations=1,
         residuals=Residuals(0.0, 0.0, 0.0),
@@ -262,10 +262,22 @@ def private_encoder(support: Support, max_bases: int, budget: Budget | None = No
     if polytope.rank == len(support.p_x) or polytope.bases > max_bases:
         return None
     try:
-        Q, _, weights, _ = polytope.release(budget or Budget())
+        released = polytope.release(budget or Budget())
     except (InfoplaneError, Stopped):
         return None
-    return encoder_of(Q, weights)
+    return encoder_of(released.Q, released.weights)
+
+
+class Released(NamedTuple):
+    """The best release on the vertices that were met."""
+
+    Q: Array
+    """p_x and vertices, as columns."""
+    weights: Array
+    lam: Array
+    """Its multipliers,"""
+    least: float
+    """and what H(q) - lambda.q is nowhere below, on any vertex."""
 
 
 class Polytope:
@@ -284,22 +296,31 @@ class Polytope:
         self.vertices = 1
         """Those that a release has met."""
 
-    def release(self, budget: Budget) -> tuple[Array, Array, Array, Array]:
-        """p_x and vertices as columns, of those met within the budget; H of each, their weights in the best release, its multipliers."""
+    def release(self, budget: Budget) -> Released:
+        """The best release on p_x and the vertices met within the budget."""
         # p_x is not a vertex unless it is the only one; with it among the columns the programme always has a solution.
         first = (self.p_x / self.p_x.sum())[:, None]
         if self.rank == len(self.p_x):
             return _mixture(first, self.p_x, budget)
-        return _generated(first, self.found(budget), self.p_x, budget)
+        vertices, doubtful = self.met(budget)
+        found = _generated(first, vertices, self.p_x, budget)
+        least = min(found.least, vertices.least(found.lam), doubtful.least(found.lam))
+        return found._replace(least=least)
 
     def found(self, budget: Budget) -> Vertices:
         """The vertices that are met within the budget."""
+        return self.met(budget)[0]
+
+    def met(self, budget: Budget) -> tuple[Vertices, Vertices]:
+        """The vertices that are met within the budget; and what may be one, or lie outside, for all that rounding leaves of it."""
         basis = self.left[:, : self.rank].T
-        letters, masses = _vertices(basis @ self.N, basis @ np.ones(len(self.N)), budget)
-        masses *= (self.p_x / self.unit)[letters]
-        masses /= masses.sum(axis=1, keepdims=True)
-        self.vertices = max(len(letters), 1)
-        return Vertices(letters, masses)
+        # Each of |Y| equations is right to a few roundings, their sums with the basis to |Y| of them.
+        rounding = 4.0 * (len(self.N) + 8) * math.sqrt(len(self.N)) * EPS
+        found = _vertices(basis @ self.N, basis @ np.ones(len(self.N)), rounding, budget)
+        units = self.p_x / self.unit
+        vertices, doubtful = (one.in_units(units) for one in found)
+        self.vertices = max(len(vertices.letters), 1)
+        return vertices, doubtful
 
 
 class Vertices(NamedTuple):
@@ -307,6 +328,19 @@ class Vertices(NamedTuple):
 
     letters: IntArray
     masses: Array
+    off: Array
+    """What each mass may be off by."""
+
+    def in_units(self, units: Array) -> Vertices:
+        """Of masses in units of each letter, as distributions."""
+        masses, off = self.masses * units[self.letters], self.off * units[self.letters]
+        total = masses.sum(axis=1, keepdims=True)
+        masses = masses / total
+        return Vertices(self.letters, masses, (off + masses * off.sum(axis=1, keepdims=True)) / total)
+
+    def of(self, which: Any) -> Vertices:
+        """Some of them."""
+        return Vertices(self.letters[which], self.masses[which], self.off[which])
 
     def columns(self, chosen: IntArray, n: int) -> Array:
         """Some of them as columns over n letters."""
@@ -319,19 +353,24 @@ class Vertices(NamedTuple):
         costs: Array = entr(self.masses).sum(axis=1) - (lam[self.letters] * self.masses).sum(axis=1)
         return costs
 
+    def least(self, lam: Array) -> float:
+        """The least H(q) - lambda.q of the true vertices, 0 at most: |h(t) - h(m)| <= off (1 - log max(m - off, off)) if |t - m| <= off,
+        h(t) = -t log t.
+        """
+        near = np.clip(self.masses - self.off, self.off, 1.0)
+        slopes = 1.0 + np.abs(lam[self.letters]) - np.log(np.where(near > 0.0, near, 1.0))
+        return float((self.reduced(lam) - (self.off * slopes).sum(axis=1)).min(initial=0.0))
 
-def _mixture(Q: Array, p_x: Array, budget: Budget) -> tuple[Array, Array, Array, Array]:
-    """The columns, H of each, and the weights and multipliers of the cheapest mixture."""
+
+def _mixture(Q: Array, p_x: Array, budget: Budget) -> Released:
+    """The cheapest mixture of columns."""
     costs = entr(Q).sum(axis=0)
     weights, lam, _ = linear_programme(Q, costs, p_x, budget=budget.part(seconds=math.inf))
-    return Q, costs, weights, lam
+    return Released(Q, weights, repaired(lam, Q, costs, p_x), 0.0)
 
 
-def _generated(first: Array, vertices: Vertices, p_x: Array, budget: Budget) -> tuple[Array, Array, Array, Array]:
-    """The cheapest mixture of a first column and the vertices: of many, those of least reduced cost join until none is below 0.
-
-    Multipliers hold for all vertices, whatever ends it: sum_x q(x) = 1, so that lowering every lambda_x alike lowers lambda.q by as much.
-    """
+def _generated(first: Array, vertices: Vertices, p_x: Array, budget: Budget) -> Released:
+    """The cheapest mixture of a first column and the vertices: of many, those of least reduced cost join until none is below 0."""
     n, count = len(p_x), len(vertices.letters)
     if count <= RULES.direct * n:
         return _mixture(np.hstack([first, vertices.columns(np.arange(count), n)]), p_x, budget)
@@ -341,10 +380,9 @@ def _generated(first: Array, vertices: Vertices, p_x: Array, budget: Budget) -> 
         inside[new] = True
         Q = np.hstack([Q, vertices.columns(new, n)])
         found = _mixture(Q, p_x, budget)
-        reduced = vertices.reduced(found[3])
-        new = _cheapest(vertices, np.where(inside, 0.0, reduced), n)
+        new = _cheapest(vertices, np.where(inside, 0.0, vertices.reduced(found.lam)), n)
         if budget.over or not len(new):
-            return (*found[:3], found[3] + min(float(reduced.min()), 0.0))
+            return found
 
 
 def _greedy(vertices: Vertices, p_x: Array) -> IntArray:
@@ -383,27 +421,35 @@ def _cheapest(vertices: Vertices, reduced: Array, n: int) -> IntArray:
     return np.unique(np.concatenate(chosen)) if chosen else order
 
 
-def _vertices(A: Array, b: Array, budget: Budget) -> tuple[IntArray, Array]:
-    """The vertices of {s >= 0, As = b}, a row of letters and of masses each, that are met within a budget."""
+def _vertices(A: Array, b: Array, rounding: float, budget: Budget) -> tuple[Vertices, Vertices]:
+    """The vertices of {s >= 0, As = b} that are met within a budget; and bases whose s may be one, or lie outside of it.
+
+    Errors of A, b and As = b are errors of s that are larger by 1 / sigma, the least singular value of the basis.
+    """
     rank, n = A.shape
     candidates = itertools.combinations(range(n), rank)
     seen: set[tuple[int, ...]] = set()
-    found: list[tuple[IntArray, Array]] = [(np.empty((0, rank), dtype=np.int64), np.empty((0, rank)))]
+    none = Vertices(np.empty((0, rank), dtype=np.int64), np.empty((0, rank)), np.empty((0, rank)))
+    found, doubtful = [none], [none]
     while chunk := list(itertools.islice(candidates, RULES.chunk)):
         basis = np.array(chunk)
         square = A[:, basis].transpose(1, 0, 2)
         singular = np.linalg.svd(square, compute_uv=False)
-        basis, square = basis[regular := singular[:, -1] > EQUAL * singular[:, 0]], square[regular]
+        regular = singular[:, -1] > EQUAL * singular[:, 0]
+        basis, square, sigma = basis[regular], square[regular], singular[regular, -1:]
         q = np.linalg.solve(square, np.broadcast_to(b[:, None], (*square.shape[:2], 1)))[..., 0]
+        missed = np.linalg.norm(np.matmul(square, q[..., None])[..., 0] - b, axis=1)[:, None]
+        off = (missed + rounding * (1.0 + np.abs(q).sum(axis=1, keepdims=True))) / sigma
+        kept = np.where(q > RULES.inside, q, 0.0)
+        all_met = Vertices(basis, kept, off + np.abs(q - kept))
         inside = (q >= -RULES.inside).all(axis=1)
-        basis, q = basis[inside], np.where(q[inside] > RULES.inside, q[inside], 0.0)
+        doubtful.append(all_met.of(~inside & (q >= -off).all(axis=1) & (kept > 0.0).any(axis=1)))
         # A degenerate vertex belongs to several bases; the letters where it is positive identify it.
-        names = [tuple(letters[on].tolist()) for letters, on in zip(basis, q > 0.0, strict=True)]
-        first = {name: k for k, name in reversed([*enumerate(names)]) if name not in seen}
+        names = {k: tuple(basis[k][kept[k] > 0.0].tolist()) for k in np.flatnonzero(inside)}
+        first = {name: k for k, name in reversed(names.items()) if name not in seen}
         seen.update(first)
-        new = sorted(first.values())
-        found.append((basis[new], np.asarray(q[new], dtype=float)))
+        found.append(all_met.of(sorted(first.values())))
         if budget.over:
             break
-    letters, masses = (np.vstack(some) for some in zip(*found, strict=True))
-    return letters, masses
+    vertices, others = (Vertices(*map(np.vstack, zip(*some, strict=True))) for some in (found, doubtful))
+    return vertices, others
