@@ -167,7 +167,7 @@ def looked_up(values: Any, numbers: Mapping[Hashable, int], missing: int) -> Int
     """The number of each value, ``missing`` of those that are not there, -1 of all others."""
     codes, distinct = factorized(values, use_na_sentinel=False)
     found = [missing if is_missing(value) else numbers.get(value, UNSEEN) for value in distinct.tolist()]
-    return np.array(found, dtype=np.int64)[codes]
+    return np.asarray(np.array(found, dtype=np.int64)[codes])
 
 
 def group_names(groups: int) -> tuple[str, ...]:
