@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import infoplane as ip
@@ -62,6 +62,7 @@ def test_of_a_task_utility_is_what_is_told_of_u_whatever_the_order_of_letters():
         assert found.isz_bits[0] == pytest.approx(informed(rows.job, rows.sex))
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_dominated_is_what_its_definition_says(seed):
     rng = np.random.default_rng(seed)
