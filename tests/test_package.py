@@ -78,10 +78,11 @@ def test_the_wheel_leaves_out_no_file_of_the_package():
 
 
 def test_the_built_in_data_need_no_file_beside_the_modules(tmp_path):
-    """As a wheel has it: the packages alone, in a folder of their own."""
+    """As a wheel has it: the packages alone, in a folder of their own; scikit-learn, an extra, is not imported."""
     for package in ("infoplane", "infoplane_verify"):
         shutil.copytree(ROOT / "src" / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     code = "import infoplane as ip; print(ip.__file__, [ip.datasets.load(name).shape for name in ('colours', 'heart')])"
+    code += "; import sys; assert 'sklearn' not in sys.modules"
     found = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

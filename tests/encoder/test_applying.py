@@ -60,6 +60,9 @@ def test_ids_and_key_go_together():
         uniforms(2, rng, ["a", "b"], None)
     with pytest.raises(ip.InvalidOptionError, match="one entry for each of the 3 records; found 2"):
         uniforms(3, rng, ["a", "b"], KEY)
+    with pytest.raises(ip.InvalidOptionError, match="ids must be a list of ids"):
+        uniforms(1, rng, "a", KEY)
+    assert uniforms(2, rng, (one for one in "ab"), KEY).tolist() == uniforms(2, rng, ["a", "b"], KEY).tolist()
 
 
 def people(n, seed=0):
@@ -135,6 +138,8 @@ def test_unseen_values_are_counted_and_never_shown(kept):
         release.transform(rows, unseen="drop")
     with pytest.raises(ip.InvalidJointError, match="rows must have the column 'age'"):
         release.transform(rows[["job"]])
+    with pytest.raises(ip.InvalidJointError, match=r"columns of rows must have distinct names.*'job'"):
+        release.transform(pd.concat([rows, rows[["job"]]], axis=1))
 
 
 def test_values_that_were_met_but_not_together_are_unseen():

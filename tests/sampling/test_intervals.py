@@ -198,3 +198,36 @@ def test_the_same_records_in_another_order_are_not_others():
         with pytest.raises(ip.InvalidOptionError, match="made from"):
             refused(release, turned)
         refused(release, other)
+
+
+def test_records_are_known_again_as_shares_and_among_several_targets():
+    """A result that was made from them: by their probabilities, or to hide them and keep others."""
+    counts = np.array([[30, 4, 6], [5, 40, 10], [8, 9, 50], [20, 6, 7]])
+    joint = ip.Joint.from_counts(counts, y_names="kind")
+    shares = ip.partition(ip.Joint.from_matrix(counts / counts.sum()), clusters=2)
+    keep = ip.Joint.from_counts(np.array([[20, 20], [5, 50], [60, 7], [20, 13]]), y_names="worth")
+    task = ip.task_at_leakage(ip.TaskJoint(keep, joint), max_isz=0.01)
+    solution = ip.solve(ip.TaskJoint(keep, joint), ip.task_funnel(2.0, gamma=0.05), starts=2, rng=0)
+    for made in (shares, task, solution):
+        assert ip.leakage_bound(made, joint).seen
+        assert not ip.leakage_bound(made, ip.Joint.from_counts(counts + 1)).seen
+        for refused in (ip.evaluate, lambda encoder, table: ip.permutation_test(table, encoder, rng=0)):
+            with pytest.raises(ip.InvalidOptionError, match="made from"):
+                refused(made, joint)
+
+
+def test_a_value_of_y_that_no_record_has_is_rare_too():
+    """A value of 1 in 1,250 that gives itself away: in 45 of 100 samples of 1,000 nobody has it, and the bound was 0."""
+    rng = np.random.default_rng(8)
+    truth = np.diag([1.0 - 8e-4, 8e-4])
+    found = [
+        bound_of(np.eye(2), np.diag(rng.multinomial(1000, np.diag(truth))), 0.95, ("no", "yes")) for _ in range(200)
+    ]
+    assert {one.pooled for one in found} == {("no", "yes")}
+    assert np.mean([one.bound >= verify.mutual_informations(truth, np.eye(2))[1] for one in found]) >= 0.95
+
+
+def test_no_bound_is_above_what_so_many_clusters_can_tell():
+    counts = np.random.default_rng(0).multinomial(60, np.full(240, 1 / 240)).reshape(8, 30)
+    found = bound_of(np.repeat(np.eye(2), 4, axis=1), counts, 0.95, tuple(range(30)))
+    assert found.pooled_part <= found.bound == pytest.approx(np.log(2.0))

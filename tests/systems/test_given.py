@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import infoplane as ip
@@ -28,6 +29,11 @@ HARD = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
         (np.array([7, 2, 7]), HARD),
         (pd.Series(["u", "v", "u"], index=["a", "b", "c"]), HARD),
         (pd.Series(["v", "u", "u"], index=["b", "c", "a"]), HARD[::-1]),
+        (pa.table({"item": ["b", "a", "c"], "dark": [1.0, 0.25, 0.5], "light": [0.0, 0.75, 0.5]}), W),
+        (pl.Series(["u", "v", "u"]), HARD),
+        (pa.array(["u", "v", "u"]), HARD),
+        (pa.chunked_array([["u"], ["v", "u"]]), HARD),
+        ([HARD], HARD),
     ],
 )
 def test_one_system_in_every_form(given, expected):
@@ -87,6 +93,7 @@ def test_counts_are_divided_by_their_sums():
         ({"en": [[1, 2], [3]]}, False, r"table of numbers"),
         ({"en": ["u", "v"]}, False, r"\(any, 3\); found \(2, 2\)"),
         ({}, False, r"at least one system"),
+        (HARD.tolist(), False, r"one table p\(z\|x\), or 2 systems of hard labels: give numpy\.array"),
         (3, False, r"expected a system"),
     ],
 )

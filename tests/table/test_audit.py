@@ -82,7 +82,7 @@ def test_a_value_that_rules_a_secret_out_is_unbounded():
 
 
 def test_a_release_within_its_cap_passes_its_audit():
-    joint = ip.datasets.heart()
+    joint = ip.Joint.from_counts([[40, 3, 6], [5, 30, 9], [12, 14, 20], [2, 25, 31], [17, 9, 4]])
     release = ip.release_mechanism(joint, max_lift=0.2 * BIT, rng=0)
     found = ip.audit(joint, release)
     assert found.value["local information privacy"] <= 0.2 + 1e-9
@@ -163,7 +163,7 @@ def test_the_utility_of_a_kept_target_is_about_the_target():
         ip.Joint.from_matrix(P.sum(axis=2), y_names="u"), ip.Joint.from_matrix(P.sum(axis=1), y_names="s")
     )
     kept = ip.release_mechanism(task, max_lift=0.1, rng=0)
-    found = ip.audit(kept.joint, kept)
+    found = ip.audit(kept.joint, kept, max_seconds=1.0)
     assert found.value["utility"] == pytest.approx(kept.iuz / BIT, abs=1e-12)
     assert found.formula["utility"] == "I(U;Z)"
     assert found.value["utility of the best release"] >= found.value["utility"] - 1e-9
@@ -224,8 +224,7 @@ def test_a_result_is_taken_by_the_labels_of_its_x():
     )
     kept = ip.release_mechanism(joint, max_leakage=0.02, rng=0)
     one, other = (ip.audit(made, kept, max_seconds=0.0).value for made in (joint, turned))
-    population = "mutual information, population"  # which asks whether it is the same joint, order included
-    np.testing.assert_allclose(one.drop(population), other.drop(population), atol=1e-12)
+    np.testing.assert_allclose(one, other, atol=1e-12)
     planes = [ip.compare_releases(made, {"kept": kept}).to_frame() for made in (joint, turned)]
     np.testing.assert_allclose(*(plane.iloc[:, 1:5].to_numpy(dtype=float) for plane in planes), atol=1e-12)
     with pytest.raises(ip.InvalidEncoderError, match="no column for x = 'e'"):

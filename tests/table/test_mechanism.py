@@ -98,6 +98,14 @@ def test_a_random_mechanism_draws_in_proportion():
     assert not feature.deterministic
 
 
+@pytest.mark.parametrize("dtype", [object, "string", "str"])
+def test_numbers_that_a_file_has_as_text_are_found(dtype):
+    joint = ip.Joint.from_frame(pd.DataFrame({"rooms": [1, 2, 3] * 4, "let": [0, 1, 1, 0] * 3}), "rooms", "let")
+    mechanism = Mechanism.of_joint(joint, np.eye(3))
+    rows = pd.DataFrame({"rooms": pd.Series(["2", "3.0", "1", "many"], dtype=dtype)})
+    assert mechanism.apply(rows, unseen="suppress").z.tolist() == ["z1", "z2", "z0", np.nan]
+
+
 def test_rows_that_do_not_fit_are_refused():
     mechanism = Mechanism.of_encoder(fitted()[0], "income")
     with pytest.raises(InvalidMechanismError, match="rows must have the column 'job'; expected one of 'jobs', 'age'"):

@@ -12,7 +12,7 @@ import infoplane as ip
 import strategies
 import verify
 from infoplane.errors import InvalidOptionError
-from infoplane.table.partition import cluster_bound, plain_bound
+from infoplane.table.partition import cluster_bound
 
 
 def all_maps(letters, clusters):
@@ -153,13 +153,6 @@ def test_clusters_are_the_leaves_of_a_tree():
     assert linkage[-1, 2] == pytest.approx(found.iyz, abs=1e-9)
 
 
-def test_certify_lowers_the_bound():
-    joint = ip.datasets.heart()
-    plain, proven = (ip.partition(joint, clusters=2, certify=certify, max_seconds=20.0) for certify in (False, True))
-    assert plain.iyz == proven.iyz
-    assert proven.iyz <= proven.upper_bound < plain.upper_bound
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -228,27 +221,14 @@ def test_held_out_records_choose_how_many():
     assert str(nothing).startswith("One cluster")
 
 
-def maps(letters, clusters):
-    """Every map of letters to so many clusters at most, clusters named in order of appearance."""
-
-    def grow(labels):
-        if len(labels) == letters:
-            yield labels
-        else:
-            for label in range(min(max(labels, default=-1) + 2, clusters)):
-                yield from grow([*labels, label])
-
-    return grow([])
-
-
 @pytest.mark.parametrize("clusters", [2, 3])
-def test_no_map_exceeds_the_bound_and_it_is_below_the_plain_one(clusters):
+def test_no_map_exceeds_the_proven_bound_and_it_is_below_the_plain_one(clusters):
     rng = np.random.default_rng(4)
     joint = ip.Joint.from_counts(rng.dirichlet(np.full(21, 0.5)).reshape(7, 3))
-    best = max(verify.mutual_informations(joint.p_xy, np.eye(clusters)[:, labels])[1] for labels in maps(7, clusters))
-    bound = cluster_bound(joint, clusters, max_seconds=20.0)
-    assert best <= bound <= plain_bound(joint, clusters)
-    assert bound < 0.999 * plain_bound(joint, clusters)
+    plain, proven = (ip.partition(joint, clusters=clusters, certify=certify) for certify in (False, True))
+    assert plain.iyz == proven.iyz
+    assert max(kept(joint, labels) for labels in all_maps(7, clusters)) <= proven.upper_bound
+    assert proven.upper_bound < 0.999 * plain.upper_bound
 
 
 def test_one_cluster_keeps_nothing():

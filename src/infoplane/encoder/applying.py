@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks import listed
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from .letters import UNSEEN
@@ -93,6 +94,7 @@ def uniforms(count: int, rng: np.random.Generator, ids: Sequence[Any] | None, ke
         )
     if ids is None or key is None:
         return rng.random(count)
+    ids = listed("ids", ids, "ids, one for each record")
     if len(ids) != count:
         raise InvalidOptionError(f"ids must have one entry for each of the {count:,} records; found {len(ids):,}.")
     return keyed_uniforms(ids, key)

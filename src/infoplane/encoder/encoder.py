@@ -26,7 +26,8 @@ from ..checks import SUM_TOLERANCE, check_one_of
 from ..errors import InvalidEncoderError
 from ..formatting import label_text
 from ..information import Array, IntArray, PlanePoint, plane_point, rel_entr
-from ..joint.joint import Joint, check_joint
+from ..joint.joint import Joint, check_joint, same_records
+from ..joint.tables import positions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +85,22 @@ def encoder_for(joint: Joint, given: Any) -> Array:
             "column, or leave its records out."
         )
     return check_encoder(joint, np.asarray(given.encoder)[:, [columns[label] for label in joint.x_labels]])
+
+
+def made_from(joint: Joint, given: Any) -> bool:
+    """Whether a result was made from the records of this joint: from their table, their shares, or a mixture of targets with this one."""
+    made = [getattr(given, of, None) for of in ("joint", "secret")]
+    return any(isinstance(one, Joint) and (same_records(joint, one) or _has_shares(one, joint)) for one in made)
+
+
+def _has_shares(made: Joint, joint: Joint) -> bool:
+    """Whether a joint without records has the p(x, y) of a table of them, as a whole or as one of its targets."""
+    rows = positions(joint.x_labels, made.x_labels)
+    if joint.counts is None or made.counts is not None or (rows < 0).any() or len(made.x_labels) != len(rows):
+        return False
+    shares = joint.counts / joint.counts.sum()
+    parts = (made.p_xy[rows][:, one.columns] / one.weight for one in made.targets)
+    return any(part.shape == shares.shape and abs(part - shares).max() <= SUM_TOLERANCE for part in parts)
 
 
 def hard_map(values: Iterable[Hashable]) -> Array:

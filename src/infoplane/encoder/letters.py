@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidJointError
-from ..formatting import alternatives
+from ..formatting import alternatives, counted
 from ..information import IntArray
 from ..joint.binning import Cut
 from ..joint.frames import Column
@@ -43,7 +43,7 @@ class CategoryLetters:
         try:
             codes, values = pd.factorize(column, sort=True)
         except TypeError:  # values of kinds that cannot be compared
-            codes, values = pd.factorize(column)
+            codes, values = factorized(column)
         values = pd.Index(values.categories[values.codes] if isinstance(values, pd.CategoricalIndex) else values)
         missing = codes < 0
         return cls(values, bool(missing.any())), np.where(missing, len(values), codes).astype(np.int64)
@@ -92,8 +92,15 @@ class IntervalLetters:
         return [*(cut.label(i) for i in range(len(self.edges) + 1)), *([MISSING] if self.has_missing else [])]
 
     def codes(self, column: pd.Series[Any]) -> IntArray:
-        """The letters of other numbers."""
-        values = column.to_numpy(dtype=float, na_value=np.nan)
+        """The letters of other numbers; an error if some values are none."""
+        column = column.astype(str) if column.dtype.kind in "mM" else column  # dates are no numbers of nanoseconds
+        values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+        if len(wrong := np.flatnonzero(np.isnan(values) & ~column.isna())):
+            # The value is somebody's: it is not shown.
+            raise InvalidJointError(
+                f"column {str(column.name)!r} must hold numbers; found {counted(len(wrong), 'value')} of {len(column):,} that are none, "
+                f"the first in row {wrong[0]}."
+            )
         codes = np.searchsorted(np.array(self.edges, dtype=float), values, side="right").astype(np.int64)
         codes[np.isnan(values)] = len(self.edges) + 1 if self.has_missing else UNSEEN
         return codes
@@ -148,14 +155,19 @@ class RowLetters:
         return found.astype(np.int64)
 
 
-def looked_up(values: Any, numbers: Mapping[Hashable, int], missing: int) -> IntArray:
-    """The number of each value, ``missing`` of those that are not there, -1 of all others."""
+def factorized(values: Any, **how: bool) -> tuple[Any, Any]:
+    """What `pandas.factorize` says of values, all of them hashable."""
     try:
-        codes, distinct = pd.factorize(values, use_na_sentinel=False)
+        return pd.factorize(values, **how)
     except TypeError as error:
         raise InvalidJointError(f"labels must be hashable; found an {error}. Turn lists into tuples.") from None
+
+
+def looked_up(values: Any, numbers: Mapping[Hashable, int], missing: int) -> IntArray:
+    """The number of each value, ``missing`` of those that are not there, -1 of all others."""
+    codes, distinct = factorized(values, use_na_sentinel=False)
     found = [missing if is_missing(value) else numbers.get(value, UNSEEN) for value in distinct.tolist()]
-    return np.array(found, dtype=np.int64)[codes]
+    return np.asarray(np.array(found, dtype=np.int64)[codes])
 
 
 def group_names(groups: int) -> tuple[str, ...]:
@@ -211,8 +223,12 @@ def _refuse_unseen(letters: IntArray, where: str) -> None:
 
 
 def in_memory(frame: Any) -> nw.DataFrame[Any]:
-    """The frame as narwhals has it, if its rows are in memory."""
-    rows = nw.from_native(frame, pass_through=True)
+    """The frame as narwhals has it, if its rows are in memory and its columns have names of their own."""
+    try:
+        rows = nw.from_native(frame, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        found = " ".join(str(error).split())
+        raise InvalidJointError(f"columns of rows must have distinct names. {found}. Rename them first.") from None
     if not isinstance(rows, nw.DataFrame):
         raise InvalidJointError(
             f"rows must be a frame in memory, of pandas, polars or pyarrow; found {type(frame).__name__}. Collect it first."

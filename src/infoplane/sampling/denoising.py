@@ -418,8 +418,8 @@ def fit(counts: Any, groups: int | None = None) -> Denoising:
 def _gain(rows: DistinctRows, pi: Array, losses: Array) -> float:
     """Mean over records of log p_-i(y|x) - log p_-i(y), from the losses -log p_-i(y|x) of a record in each cell."""
     columns = rows.times @ rows.rows
-    n = columns.sum()
-    without = np.log((columns - 0.5) / (n - 1.0 + 0.5 * len(pi))) if n > 1 else np.log(pi)
+    n, taken = columns.sum(), np.minimum(columns, 1.0)
+    without = np.log((columns - taken + HALF) / (n - taken + HALF * len(pi)))
     cells = rows.times[:, None] * rows.rows
     return float((-(cells * losses).sum() - columns @ without) / n)
 
@@ -430,10 +430,10 @@ def _loss_of_mixture(rows: Array, model: MultinomialMixture) -> Array:
 
 
 def _loss_of_shrinkage(rows: Array, alpha: Array) -> Array:
-    """-log (n_xy - 1 + alpha_y) / (n_x - 1 + a) where there are records; 0 elsewhere, where it does not count."""
-    inside = rows > 0.0
-    total = rows.sum(axis=1, keepdims=True) - 1.0 + alpha.sum()
-    return np.where(inside, np.log(total) - np.log(np.where(inside, rows - 1.0 + alpha, 1.0)), 0.0)
+    """-log (n_xy - 1 + alpha_y) / (n_x - 1 + a); a cell of less weight than a record's is taken out whole, an empty one does not count."""
+    taken = np.minimum(rows, 1.0)
+    total = rows.sum(axis=1, keepdims=True) - taken + alpha.sum()
+    return np.asarray(np.log(total) - np.log(rows - taken + alpha))
 
 
 def counts_of(joint: Joint, what: str) -> Any:

@@ -32,11 +32,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..checks import check_one_of, whole_number
-from ..encoder.encoder import check_encoder, encoder_for
+from ..encoder.encoder import check_encoder, encoder_for, made_from
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted
 from ..information import Array, bits, entropy, mutual_information
-from ..joint.joint import Joint, same_records
+from ..joint.joint import Joint
 from ..joint.tables import LARGEST_TABLE, checked_table, dense, whole_counts
 from .denoising import counts_of
 
@@ -194,7 +194,7 @@ def permutation_test(
     pairings = whole_number("pairings", pairings)
     table, W = filled(checked_counts(counts)), None
     if encoder is not None:
-        if isinstance(counts, Joint) and same_records(counts, getattr(encoder, "joint", None)):
+        if isinstance(counts, Joint) and made_from(counts, encoder):
             raise InvalidOptionError(
                 "the encoder was made from these records, and always shows information in them: test it on others, or test I(X;Y) "
                 "without it."

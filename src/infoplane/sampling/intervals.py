@@ -20,8 +20,8 @@ and normal once it is not. The bound is the larger of
     max(I^ - E0, 0) + z sqrt(Var psi / n + E0 / n),    z the normal quantile
 
 It is asymptotic, and was measured to hold (docs/explanation/leakage.md). A release that is nearly constant has log(1/(1 - confidence)) / n,
-at 95% three divided by the number of records. Values of Y with fewer than ten records break it, and are taken as one (with the least of
-the others, if they are too few together). What telling them apart could add is at most P(pool) H(Y|pool), by the chain rule:
+at 95% three divided by the number of records. Values of Y with fewer than ten records, or none, break it, and are taken as one (with the
+least of the others, if they are too few together). What telling them apart could add is at most P(pool) H(Y|pool), by the chain rule:
 
     I(Y;Z) <= I(pooled Y;Z) + P(pool) H(Y|pool),   rare masses at their upper limits (Poisson, a fifth of the error),
 
@@ -46,11 +46,11 @@ import numpy as np
 from scipy import sparse
 
 from ..checks import number
-from ..encoder.encoder import encoder_for
+from ..encoder.encoder import encoder_for, made_from
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, IntArray, bits, expected_information, mutual_information, rel_entr
-from ..joint.joint import Joint, check_joint, same_records
+from ..joint.joint import Joint, check_joint
 
 
 class SampledInformation(NamedTuple):
@@ -263,7 +263,7 @@ def leakage_bound(encoder: Any, joint: Joint, *, confidence: float = CONFIDENCE)
         )
     if joint.counts.sum() < 2:
         raise InvalidOptionError(f"a bound for the population needs records; found {int(joint.counts.sum())}.")
-    seen = any(same_records(joint, getattr(encoder, of, None)) for of in ("joint", "secret"))
+    seen = made_from(joint, encoder)
     return bound_of(encoder_for(joint, encoder), joint.counts, confidence, joint.y_labels, seen=seen)
 
 
@@ -286,15 +286,18 @@ def bound_of(
         counts = _pooled(counts, pool)
     found = relevance(W, counts)
     says = np.ptp(W, axis=1).max() > 0.0  # a release that is the same for every x leaks nothing, whatever the records
+    most = min(
+        part + _upper(found, error, seen=seen), math.log(len(W))
+    )  # whatever the records, I(Y;Z) <= H(Z) <= log |Z|
     return LeakageBound(
-        bound=part + _upper(found, error, seen=seen) if says else 0.0,
+        bound=most if says else 0.0,
         iyz=found.value,
         expected=found.expected,
         records=n,
         confidence=confidence,
         seen=seen,
         pooled=tuple(y_labels[y] for y in pool),
-        pooled_part=part,
+        pooled_part=min(part, most),
     )
 
 
@@ -322,9 +325,8 @@ def predicted_bound(found: SampledInformation, confidence: float) -> float:
 
 
 def _pool(n_y: IntArray) -> IntArray:
-    """The values of Y with too few records, and of the others, smallest first, as many as it takes to have enough together; or none."""
-    seen = np.flatnonzero(n_y)
-    order = seen[np.argsort(n_y[seen], kind="stable")]
+    """The values of Y with too few records, if any, and of the others, smallest first, as many as it takes to have enough together."""
+    order = np.argsort(n_y, kind="stable")
     if not (rare := int(np.count_nonzero(n_y[order] < RULES.rare))):
         return order[:0]
     enough = int(np.searchsorted(np.cumsum(n_y[order]), RULES.rare)) + 1

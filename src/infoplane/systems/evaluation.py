@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..checks import whole_number
+from ..encoder.encoder import made_from
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, Result, bits
-from ..joint.joint import Joint, same_records
+from ..joint.joint import Joint
 from ..joint.tables import MISSING, by_column, positions
 from ..sampling.denoising import counts_of
 from ..sampling.held_out import parts_of, without
@@ -115,7 +116,11 @@ def evaluate(encoder: Any, data: Any, *, confidence: float = CONFIDENCE) -> Held
     made = made if isinstance(made, Joint) else None
     joint = data if isinstance(data, Joint) else _rows(made, data)
     counts = counts_of(joint, "an interval")
-    _refuse_own_records(made, joint)
+    if made_from(joint, encoder):
+        raise InvalidOptionError(
+            "these are the records that the encoder was made from: it fits their noise, and no interval from them holds (95% intervals "
+            "held in as few as half of the samples). Give records that it has not seen, or call solution.interval(), which cross-fits."
+        )
     W, known = _columns(encoder, made, joint)
     n_x = np.asarray(counts.sum(axis=1)).ravel()
     return HeldOutEvaluation(
@@ -138,14 +143,6 @@ def _rows(made: Joint | None, data: Any) -> Joint:
     lacks = any(MISSING in values for values in labels.values())
     missing: Literal["category", "error"] = "category" if lacks else "error"
     return Joint.from_frame(data, list(made.x_names), list(made.y_names), bins=made.bins, missing=missing)
-
-
-def _refuse_own_records(made: Joint | None, joint: Joint) -> None:
-    if same_records(joint, made):
-        raise InvalidOptionError(
-            "these are the records that the encoder was made from: it fits their noise, and no interval from them holds (95% intervals "
-            "held in as few as half of the samples). Give records that it has not seen, or call solution.interval(), which cross-fits."
-        )
 
 
 def _columns(encoder: Any, made: Joint | None, joint: Joint) -> tuple[Array, Any]:

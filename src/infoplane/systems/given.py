@@ -55,7 +55,9 @@ def read_systems(joint: Joint, encoders: Any, counts: bool = False, axes: str | 
     elif _is_one_system(encoders):
         named = [("0", encoders)]
     else:
-        named = [(str(number), given) for number, given in enumerate(encoders)]
+        several = [*encoders]
+        _refuse_nested(several)
+        named = [(str(number), given) for number, given in enumerate(several)]
     if not named:
         raise InvalidEncoderError("expected at least one system; found none.")
     return [read_system(given, joint, counts, axes, name) for name, given in named]
@@ -157,7 +159,22 @@ def _is_one_system(given: Any) -> bool:
     dimensions = getattr(given, "ndim", None)
     if dimensions is not None:
         return bool(dimensions < 3)
-    return isinstance(given, Sequence) and len(given) > 0 and _is_column(given)
+    return _is_column(given) and len(list(given)) > 0
+
+
+def _refuse_nested(several: list[Any]) -> None:
+    """Refuse lists of numbers that are one table p(z|x) and so many systems of hard labels alike."""
+    if not all(isinstance(one, list | tuple) and all(isinstance(z, Real) for z in one) for one in several):
+        return
+    if (
+        len(several) > 1
+        and len({len(one) for one in several}) == 1
+        and np.abs(np.sum(several, axis=0) - 1.0).max() <= SUM_TOLERANCE
+    ):
+        raise InvalidEncoderError(
+            f"lists of numbers whose columns sum to 1 may be one table p(z|x), or {len(several)} systems of hard labels: give "
+            "numpy.array(...) for a table, or a mapping from names to systems."
+        )
 
 
 def read_system(
@@ -209,8 +226,10 @@ def _table(given: Any, joint: Joint | None, counts: bool, axes: str | None) -> t
 
 
 def _is_column(given: Any) -> bool:
-    """Hard labels: a mapping from x to z, a 1-D array or series, or a flat sequence."""
+    """Hard labels: a mapping from x to z, a 1-D array, a series of any library, or a flat sequence."""
     if isinstance(given, Mapping) or getattr(given, "ndim", None) == 1:
+        return True
+    if hasattr(given, "to_list") or hasattr(given, "to_pylist"):  # of polars and pyarrow; tables have columns
         return True
     flat = isinstance(given, Sequence) and not isinstance(given, str)
     return flat and not any(hasattr(one, "__len__") and not isinstance(one, (str, bytes)) for one in given)
@@ -234,20 +253,18 @@ def _framed(given: Any, joint: Joint | None) -> tuple[Array, Labels | None, Labe
 
     names = () if joint is None else joint.x_names
     x_labels = own_labels(given)
-    columns = list(given.columns)
+    frame = given if hasattr(given, "iloc") else nw.from_native(given, eager_only=True)
+    columns = list(frame.columns)
     if names and all(name in columns for name in names):
-        frame = nw.from_native(given, eager_only=True)
         held = [frame[name].to_list() for name in names]
         x_labels = tuple(held[0]) if len(names) == 1 else tuple(zip(*held, strict=True))
-        given = given[[name for name in columns if name not in names]]
-    elif not hasattr(given, "to_numpy"):
-        given = nw.from_native(given, eager_only=True)
-    words = tuple(given.columns)
+        frame = frame[[name for name in columns if name not in names]]
+    words = tuple(frame.columns)
     if joint is not None and x_labels is None and len(words) > 1 and set(words) == set(joint.x_labels):
         raise InvalidEncoderError(
             "a frame has a row for each x; here the columns have the labels of x. Give its transpose."
         )
-    return _numbers(given.to_numpy()).T, x_labels, words
+    return _numbers(frame.to_numpy()).T, x_labels, words
 
 
 def _numbers(given: Any) -> Array:

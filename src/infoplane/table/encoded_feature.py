@@ -16,7 +16,7 @@ given               the clusters are
 nothing             as many as the records support
 n_clusters          at most so many: the best hard map
 max_bits            the best hard map with H(Z) <= max_bits
-min_relevance       the fewest that keep this share of I(X;Y)
+min_relevance       the fewest that keep this share of I(X;Y), `MOST` at most; of intervals, of what the shortest description keeps
 gamma               the bottleneck's at gamma, soft; each category belongs to the likeliest. Of intervals: least gamma H(Z) - I(Y;Z)
 ==================  ==========================================================================================
 """
@@ -75,15 +75,16 @@ class OperatingPoint:
         for name in given:
             checks[name](name, getattr(self, name))
 
-    def choose(self, ixz: Array, iyz: Array) -> int:
-        """Which of some hard maps, of 1, 2, ... clusters, in nats: its index."""
+    def choose(self, ixz: Array, iyz: Array, information: float) -> int:
+        """Which of some hard maps, of 1, 2, ... clusters, of x that hold so much ``information`` of y, in nats: its index."""
         if self.gamma is not None:
             return int(np.argmin(self.gamma * ixz - iyz))
         if self.max_bits is not None:
             allowed = ixz <= self.max_bits * NATS_PER_BIT + 1e-12
             return int(np.argmax(np.where(allowed, iyz, -1.0)))
         if self.min_relevance is not None:
-            return int(np.flatnonzero(iyz >= self.min_relevance * iyz.max() - 1e-12)[0])
+            enough = iyz >= self.min_relevance * information - 1e-12
+            return int(np.argmax(enough)) if enough.any() else len(iyz) - 1
         return len(iyz) - 1
 
 
@@ -148,7 +149,7 @@ def _encoder(joint: Joint, denoising: Denoising, point: OperatingPoint) -> Array
     if point.gamma is not None:
         return solve(joint, bottleneck(point.gamma), clusters=min(letters, MOST), rng=0).encoder
     # Clusters for each group of the denoising: a category of few records lies between two of them. MATHS (b).
-    several = 2 * denoising.groups if denoising.how == MIXTURE else letters
+    several = 2 * denoising.groups if denoising.how == MIXTURE and point.min_relevance is None else letters
     most = point.n_clusters or min(several, MOST)
     if point.max_bits is None and point.min_relevance is None:
         # Restarts would take as long as all the rest, for clusters that no model downstream tells from these.
@@ -156,7 +157,7 @@ def _encoder(joint: Joint, denoising: Denoising, point: OperatingPoint) -> Array
         # Of few categories each keeps its own group, as it keeps its own p~(y|x).
         return _told_apart(joint, W) if point.n_clusters is None and denoising.how == MIXTURE else W
     curve = partition_curve(joint, clusters=most)
-    return curve.at(1 + point.choose(curve.ixz, curve.iyz)).encoder
+    return curve.at(1 + point.choose(curve.ixz, curve.iyz, joint.mutual_information)).encoder
 
 
 def _told_apart(joint: Joint, W: Array) -> Array:
@@ -184,7 +185,8 @@ def interval_edges(
     length = n * cuts.lost[1:] + 0.5 * (k - 1) * (outcomes - 1) * math.log(max(n, 2.0)) + ways
     best = 1 + int(np.argmin(length))
     points = [map_plane(encoder_of(cuts.labels(one)) @ counts / n) for one in range(1, best + 1)]
-    chosen = 1 + point.choose(*np.array(points).T)
+    ixz, iyz = np.array(points).T
+    chosen = 1 + point.choose(ixz, iyz, float(iyz.max()))
     ends = np.flatnonzero(np.diff(cuts.labels(chosen)[bins]))
     return tuple(float(shortest_edge(float(distinct[i]), float(distinct[i + 1]))) for i in ends)
 

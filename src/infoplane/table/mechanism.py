@@ -20,7 +20,7 @@ from ..checks import check_one_of
 from ..encoder.applying import drawn, second_key
 from ..encoder.encoder import UNSEEN_RULES, check_encoder, cluster_names
 from ..encoder.letters import UNSEEN, CategoryLetters, IntervalLetters, RowLetters, group_names, unmet_in
-from ..errors import InvalidMechanismError, InvalidOptionError
+from ..errors import InvalidJointError, InvalidMechanismError, InvalidOptionError
 from ..formatting import alternatives, counted, label_text
 from ..information import Array, IntArray
 from ..joint.binning import Bin
@@ -67,7 +67,10 @@ class MechanismFeature:
     def codes(self, frame: pd.DataFrame) -> IntArray:
         """The column of ``encoder`` for every row; -1 is the last, of what was never met."""
         last = self.encoder.shape[1] - 1
-        rows = np.append(self.rows, last)[self.letters.codes(self.read(frame))]
+        try:
+            rows = np.append(self.rows, last)[self.letters.codes(self.read(frame))]
+        except InvalidJointError as error:
+            raise InvalidMechanismError(str(error)) from None
         return np.where(rows == last, UNSEEN, rows)
 
     def read(self, frame: pd.DataFrame) -> list[pd.Series[Any]]:
@@ -80,20 +83,15 @@ class MechanismFeature:
                     f"rows must have the column {name!r}; expected {alternatives(name, names)}."
                 )
             column = frame[name]
-            if isinstance(part, IntervalLetters):
-                numbers = pd.to_numeric(column, errors="coerce").astype(float)
-                wrong = np.flatnonzero(numbers.isna() & ~column.isna())
-                if len(wrong):
-                    # The value is somebody's: it is not shown.
-                    raise InvalidMechanismError(
-                        f"column {name!r} must hold numbers; found {counted(len(wrong), 'value')} of {len(column):,} that are none, the "
-                        f"first in row {wrong[0]}."
-                    )
-                column = numbers
-            elif pd.api.types.is_numeric_dtype(part.values) and column.dtype == object:
+            is_text = column.dtype == object or pd.api.types.is_string_dtype(column.dtype)
+            if (
+                isinstance(part, CategoryLetters)
+                and is_text
+                and pd.api.types.is_numeric_dtype(part.values.infer_objects())
+            ):
                 # A text file with an empty cell may say 1.0 where another says 1.
                 number = pd.to_numeric(column, errors="coerce")
-                column = column.where(~number.isin(part.values), number)
+                column = column.astype(object).where(~number.isin(part.values), number)
             columns.append(column)
         return columns
 

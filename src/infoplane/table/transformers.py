@@ -63,7 +63,10 @@ class FrameTransformer(TransformerMixin, BaseEstimator):
 
     def _columns(self, X: Any, *, reset: bool) -> list[pd.Series[Any]]:
         """The columns as pandas series, of a frame or of an array; names and number are checked, or remembered."""
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        try:
+            frame = nw.from_native(X, eager_only=True, pass_through=True)
+        except nw.exceptions.DuplicateError as error:
+            raise ValueError(f"columns of X must have distinct names. {' '.join(str(error).split())}.") from None
         if not isinstance(frame, nw.DataFrame):
             table = pd.DataFrame(check_array(X, dtype=None, ensure_all_finite=False, estimator=self)).infer_objects()
         validate_data(self, X, reset=reset, skip_check_array=True)
@@ -148,8 +151,8 @@ class BottleneckEncoder(FrameTransformer):
     max_bits : float, optional
         The most bits H(Z) that a group's number takes, instead.
     min_relevance : float, optional
-        The share of I(X;Y) to keep, from 0 to 1, with as few groups as that takes, instead. All of these are of the denoised joint: of
-        what the records support, see `Joint.denoised`. With none there are twice the groups of the denoising, 32 at most.
+        The share of I(X;Y) to keep, from 0 to 1, with as few groups as that takes, 32 at most, instead. All of these are of the denoised
+        joint: of what the records support, see `Joint.denoised`. With none there are twice the groups of the denoising, 32 at most.
     output : {"cluster", "posterior", "log_posterior", "soft"}
         ``"cluster"``: the group's number, one column a feature; with ``set_output`` a categorical column (pandas) or an Enum (polars),
         which histogram boosting takes as it is. ``"posterior"``: p(y|z) of the group, for trees; of two classes, that of the second.
