@@ -40,7 +40,7 @@ CHUNK_SECONDS = 1.0
 """Of work in one chunk, about: what a killed sweep may lose per worker, and far more than it costs to send and to write down."""
 
 WAITING_SECONDS = 1.0
-"""Between two looks at chunks that take long, such as a path of many large encoders; and until Ctrl-C is heard, at the latest."""
+"""Until Ctrl-C is heard, at the latest, and between two looks at whether anybody works."""
 
 AHEAD = 2
 """Chunks per worker: one that it runs, one that waits, so that it is never idle while the results of another are written down."""
@@ -119,11 +119,8 @@ def completed(
     units: Sequence[Unit],
     *,
     seconds: float = CHUNK_SECONDS,
-    waiting: Callable[[], object] | None = None,
 ) -> Generator[tuple[int, ChunkResult]]:
     """Run the units; yield the result of each chunk as it ends, with the number that the ledger gave it when it began.
-
-    ``waiting`` is called every second in which no chunk ends.
 
     Closing the iterator, as an exception or Ctrl-C in its caller does, ends the work: chunks that wait are cancelled, those under way
     in threads of this process are stopped.
@@ -141,8 +138,6 @@ def completed(
                 with _losses(RuntimeError):
                     running[engine.pool.submit(run_chunk, ledger.plan, chunk, budget_name)] = number, chunk
             ended, _ = wait(running, WAITING_SECONDS, return_when=FIRST_COMPLETED)
-            if not ended and waiting is not None:
-                waiting()
             for future in ended:
                 number, chunk = running.pop(future)
                 with _losses(BrokenExecutor, CancelledError):

@@ -218,11 +218,10 @@ def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
 def _run(ledger: Ledger, workers: Engine, callback: ProgressCallback | None, chunk_seconds: float) -> None:
     """Round after round, until there is nothing left to insert; the first is the grid as given."""
     reporter = None if callback is None else ProgressReporter(callback, ledger)
-    waiting = None if reporter is None else reporter.wait
     indices = ledger.grid.given
     while indices:
         units = [unit for unit in ledger.plan.units(indices) if not ledger.has(unit)]
-        with closing(completed(workers, ledger, units, seconds=chunk_seconds, waiting=waiting)) as chunks:
+        with closing(completed(workers, ledger, units, seconds=chunk_seconds)) as chunks:
             for number, result in chunks:
                 ledger.record(number, result)
                 if reporter is not None:
@@ -248,11 +247,6 @@ class ProgressReporter:
             self._call(index)
         if indices and not ended and (self.eager or len(self.ledger.done) - self.runs_reported >= BETWEEN):
             self._call(indices[-1])
-
-    def wait(self) -> None:
-        """While no chunk ends."""
-        if isinstance(self.callback, Bar):
-            self.callback.wait(self.done, self.ledger.grid.total, time.perf_counter() - self.began)
 
     def _call(self, index: int) -> None:
         ledger, seconds = self.ledger, time.perf_counter() - self.began
