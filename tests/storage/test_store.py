@@ -22,7 +22,7 @@ from sweeping import GRID, UNIFORM, Warm, ask, assert_same_runs, change, connect
 
 
 def attempts(path):
-    """Each unit that a worker ever got, as (first place, solver, start), with whether its chunk ended."""
+    """Each unit that a worker ever got, as (first grid_index, solver, start), with whether its chunk ended."""
     rows = ask(path, "SELECT units, ended IS NOT NULL FROM chunks ORDER BY chunk")
     return [
         ((places[0], solver, start), bool(done)) for units, done in rows for solver, start, places in json.loads(units)
@@ -60,8 +60,8 @@ def test_encoders_of_the_best_are_kept_and_no_others(made):
 
 def test_traces_of_the_best_are_kept_and_no_others(made, expected):
     found = read_store(made)
-    assert ask(made, "SELECT place, solver, start FROM traces") == ask(
-        made, "SELECT place, solver, start FROM encoders"
+    assert ask(made, "SELECT grid_index, solver, start FROM traces") == ask(
+        made, "SELECT grid_index, solver, start FROM encoders"
     )
     traced = [row for row in range(len(found)) if found.runs[row].trace is not None]
     assert set(found.best_rows()) <= set(traced)
@@ -104,7 +104,9 @@ def test_interrupted_again_and_again_it_ends_the_same(expected, tmp_path):
     assert calls > 2
     assert_same_runs(found, expected)
     log = attempts(path)
-    assert sorted(unit for unit, done in log if done) == [(place, 0, start) for place in range(4) for start in range(5)]
+    assert sorted(unit for unit, done in log if done) == [
+        (grid_index, 0, start) for grid_index in range(4) for start in range(5)
+    ]
     outcomes = [outcome for (outcome,) in ask(path, "SELECT outcome FROM sessions")]
     assert outcomes == ["interrupted"] * (calls - 1) + ["complete"]
 
@@ -149,7 +151,7 @@ DIFFERENCES = {
     "a parameter": ({"grid": [0.1, 0.25, 0.5000001, 0.8]}, r"grid\[2\] is 0.5 there, 0.5000001 here"),
     "the same family with another a": (
         {"family": lambda gamma: ip.MarkovLagrangian(gamma - 1, -0.9 * gamma, 1.0, "bottleneck", gamma)},
-        r"rho\[0\]\[1\] is -0.1 there, -0.09",
+        r"problems\[0\]\[2\] is -0.1 there, -0.09",
     ),
     "solver": ({"solver": "ib-2"}, 'solver is "ib-1" there, "ib-2" here; options.formulation is "ib-1" there'),
     "an option": (
@@ -213,7 +215,7 @@ def test_control_c_while_a_chunk_is_written_leaves_whole_parameters(expected, tm
 
     def interrupted(connection, table, rows, **options):
         insert(connection, table, rows, **options)
-        counts = dict(connection.execute("SELECT place, count(*) FROM runs GROUP BY place"))
+        counts = dict(connection.execute("SELECT grid_index, count(*) FROM runs GROUP BY grid_index"))
         # This chunk finishes the second parameter.
         if table == "encoders" and sum(runs == whole for runs in counts.values()) == 2:
             raise KeyboardInterrupt
@@ -308,10 +310,10 @@ EDITS = {
 ROWS = {
     "manifest": r"key '\w+'",
     "arrays": r"name '\w+'",
-    "parameters": "place 0",
+    "parameters": "grid_index 0",
     "sessions": "session 1",
     "chunks": "chunk 1",
-    **dict.fromkeys(("runs", "encoders", "traces"), r"place 0, solver 0, start \d"),
+    **dict.fromkeys(("runs", "encoders", "traces"), r"grid_index 0, solver 0, start \d"),
 }
 
 
@@ -342,14 +344,16 @@ def test_multipliers_come_back_and_are_checked(tmp_path):
             read_store(tmp_path / "runs.db")
     change(tmp_path / "runs.db", "UPDATE multipliers SET data = zeroblob(24)")
     with pytest.raises(
-        StoreError, match=r"the row of multipliers with place 0, solver \d, start 0 does not have its checksum"
+        StoreError, match=r"the row of multipliers with grid_index 0, solver \d, start 0 does not have its checksum"
     ):
         read_store(tmp_path / "runs.db")
 
 
 def test_a_changed_row_is_not_continued_from(store):
     change(store, "UPDATE runs SET loss = loss - 1e-9 WHERE start = 1")
-    with pytest.raises(StoreError, match="the row of runs with place 0, solver 0, start 1 does not have its checksum"):
+    with pytest.raises(
+        StoreError, match="the row of runs with grid_index 0, solver 0, start 1 does not have its checksum"
+    ):
         swept(store)
 
 
@@ -387,7 +391,7 @@ def _interrupt(_):
 
 def test_the_status_is_of_rows_with_their_checksums(store):
     change(store, "UPDATE runs SET status = 'STALLED' WHERE start = 4")
-    with pytest.raises(StoreError, match="the row of runs with place 0, solver 0, start 4"):
+    with pytest.raises(StoreError, match="the row of runs with grid_index 0, solver 0, start 4"):
         store_status(store)
 
 

@@ -88,7 +88,7 @@ def finished_runs(store):
 
 
 def chunks(store):
-    """(units, whether it ended) of every chunk that was ever given to a worker; units as (place, solver, start)."""
+    """(units, whether it ended) of every chunk that was ever given to a worker; units as (grid_index, solver, start)."""
     with closing(sqlite3.connect(store)) as connection:
         rows = connection.execute("SELECT units, ended IS NOT NULL FROM chunks ORDER BY chunk").fetchall()
     return [([(places[0], solver, start) for solver, start, places in json.loads(units)], done) for units, done in rows]
@@ -113,7 +113,7 @@ def test_killed_at_random_moments_it_ends_to_the_bit_and_repeats_nothing(uninter
 
     log = chunks(store)
     finished = [unit for units, done in log if done for unit in units]
-    assert sorted(finished) == [(place, 0, start) for place in range(COUNT) for start in range(STARTS)]
+    assert sorted(finished) == [(grid_index, 0, start) for grid_index in range(COUNT) for start in range(STARTS)]
     lost = Counter(unit for units, done in log if not done for unit in units)
     assert sum(not done for _, done in log) <= len(MOMENTS) * AHEAD * cores()
     known = set()

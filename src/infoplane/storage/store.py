@@ -167,9 +167,9 @@ class Store:
             insert(self.connection, "runs", [_run_row(one, number) for one in records])
             for table in KEPT:
                 for index in {one.index for one in records}:
-                    question = f"SELECT place, solver, start FROM {table} WHERE place = ?"
+                    question = f"SELECT grid_index, solver, start FROM {table} WHERE grid_index = ?"
                     beaten = set(self.connection.execute(question, (index,)).fetchall()) - kept
-                    command = f"DELETE FROM {table} WHERE place = ? AND solver = ? AND start = ?"
+                    command = f"DELETE FROM {table} WHERE grid_index = ? AND solver = ? AND start = ?"
                     self.connection.executemany(command, beaten)
             best = [(one.key, one.run) for one in records if one.key in kept]
             encoders = [(*key, _bytes(self.support.lift(run.encoder))) for key, run in best]
@@ -210,7 +210,7 @@ def _records(found: Rows) -> list[RunRecord]:
     unknown = Residuals(math.nan, math.nan, math.nan)
     runs = [Run(NOTHING, Status[row.status], 0, unknown, lower_bound=row.lower_bound) for row in found["runs"]]
     return [
-        RunRecord(row.place, row.solver, row.start, row.loss, row.ixz, row.iyz, run)
+        RunRecord(row.grid_index, row.solver, row.start, row.loss, row.ixz, row.iyz, run)
         for row, run in zip(found["runs"], runs, strict=True)
     ]
 
@@ -223,7 +223,7 @@ def _first_rows(manifest: Mapping[str, Any], joint: Joint) -> dict[str, list[tup
     }
 
 
-DERIVED = ("rho", "shape", "runs_a_place", "joint")
+DERIVED = ("problems", "shape", "runs_per_parameter", "joint")
 """Keys whose values follow from others, and need no sentence of their own if one of those differs."""
 
 
@@ -336,14 +336,14 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
 def _status(rows: Rows, running: bool) -> StoreStatus:
     manifest = _manifest(rows)
     del manifest["joint"]
-    runs_per_parameter = manifest["runs_a_place"]
+    runs_per_parameter = manifest["runs_per_parameter"]
     total = manifest["points"] or len(manifest["grid"])
-    values = {row.place: row.value for row in rows["parameters"]}
+    values = {row.grid_index: row.value for row in rows["parameters"]}
     now = rows["sessions"][-1] if rows["sessions"] else ROW["sessions"](0, 0.0, None, None)
     chunks = {row.chunk: row for row in rows["chunks"] if row.session == now.session}
-    at = Counter(row.place for row in rows["runs"])
+    at = Counter(row.grid_index for row in rows["runs"])
     # The parameter that was worked on last.
-    latest = max(rows["runs"], key=lambda row: (row.chunk, row.place), default=None)
+    latest = max(rows["runs"], key=lambda row: (row.chunk, row.grid_index), default=None)
     runs, runs_now = len(rows["runs"]), sum(row.chunk in chunks for row in rows["runs"])
     seconds = max((row.ended for row in chunks.values() if row.ended is not None), default=-math.inf) - now.began
     complete = _is_complete(rows)
@@ -360,8 +360,8 @@ def _status(rows: Rows, running: bool) -> StoreStatus:
         under_way=0 if complete else sum(len(json.loads(row.units)) for row in chunks.values() if row.ended is None),
         sessions=len(rows["sessions"]),
         rate=runs_now / seconds if runs_now and 0.0 < seconds < math.inf else None,
-        best_loss=latest and min(row.loss for row in rows["runs"] if row.place == latest.place),
-        parameter=latest and values[latest.place],
+        best_loss=latest and min(row.loss for row in rows["runs"] if row.grid_index == latest.grid_index),
+        parameter=latest and values[latest.grid_index],
     )
 
 
@@ -374,7 +374,7 @@ def _manifest(rows: Rows) -> Manifest:
 
 def readable(manifest: Mapping[str, Any], values: list[float]) -> Manifest:
     """A manifest as people read it, with all parameters, those that refinement added too, and without what follows from the rest."""
-    hidden = ("rho", "runs_a_place", *KEPT_BESIDE)
+    hidden = ("problems", "runs_per_parameter", *KEPT_BESIDE)
     return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": values}
 
 
@@ -401,7 +401,7 @@ OF_FRONTIER, KEPT = ("manifest", "parameters", "runs", "multipliers"), ("encoder
 def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontier:
     """The frontier of a store's rows; its runs read their encoders and traces when they are asked for them."""
     manifest = _manifest(rows)
-    parameters = {row.place: row for row in rows["parameters"]}
+    parameters = {row.grid_index: row for row in rows["parameters"]}
     problems = {index: problem_of(row[4:], row.family, row.parameter) for index, row in parameters.items()}
     multipliers = {row[:3]: _multipliers(row.data, joint.shape[0]) for row in rows["multipliers"]}
     encoders, traces = (set(rows[table]) for table in KEPT)
@@ -413,8 +413,8 @@ def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontie
             partial(_encoder, path, joint, key) if key in encoders else None,
             partial(_trace, path, key) if key in traces else None,
             joint=joint,
-            problem=problems[row.place],
-            parameter=parameters[row.place].value,
+            problem=problems[row.grid_index],
+            parameter=parameters[row.grid_index].value,
             status=Status[row.status],
             solver=row.found_by,
             residuals=Residuals(*(math.nan if one is None else one for one in residuals)),
@@ -423,7 +423,7 @@ def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontie
             cluster_cap=manifest["cluster_caps"][row.solver],
             **{name: getattr(row, name) for name in as_stored},
         )
-        found[row.place].append(run)
+        found[row.grid_index].append(run)
     return assembled(joint, manifest, {index: row.value for index, row in parameters.items()}, found, complete)
 
 
@@ -431,7 +431,7 @@ def assembled(
     joint: Joint, manifest: Manifest, values: Mapping[int, float], found: Mapping[int, list[Solution]], complete: bool
 ) -> Frontier:
     """All runs of the parameters that are finished, by index; where bounds were asked for, each run has its parameter's."""
-    done = [index for index in values if len(found.get(index, ())) == manifest["runs_a_place"]]
+    done = [index for index in values if len(found.get(index, ())) == manifest["runs_per_parameter"]]
     if manifest["points"] is not None:  # refinement may have inserted some
         done.sort(key=lambda index: (values[index], index))
     runs = [run for index in done for run in found[index]]

@@ -274,7 +274,7 @@ def manifest_of(plan: Plan, grid: ParameterGrid) -> Manifest:
         "version": __version__,
         **grid.described(),
         **plan.described(),
-        "runs_a_place": plan.runs_per_parameter,
+        "runs_per_parameter": plan.runs_per_parameter,
         "asked": {"clusters": plan.options.clusters},
     }
 

@@ -208,7 +208,7 @@ class ParameterGrid:
         return {
             "family": problems[0].family,
             "grid": [self.values[index] for index in self.given],
-            "rho": [list(problem.rho) for problem in problems],
+            "problems": [[problem.parameter, *problem.rho] for problem in problems],
             "points": self.points,
         }
 

@@ -21,7 +21,6 @@ from ..information import Array
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..problem import (
-    FAMILIES,
     MarkovLagrangian,
     ProblemFamily,
     as_joint,
@@ -42,7 +41,7 @@ from ..solvers.job import ProofOptions, RunOptions, Seed, takes
 from ..solvers.registry import SOLVERS
 from ..storage.files import path_of, problem_of
 from ..storage.store import Store, read_manifest
-from ..task_problem import TASK_GRID, TASKS, family_on
+from ..task_problem import TASK_GRID, family_on
 from .engine import CHUNK_SECONDS, Engine, Ledger, completed, manifest_of, opened
 from .grid import default_grid
 from .plan import ChunkResult, ParameterGrid, Plan
@@ -320,17 +319,13 @@ def resume(
 
 def family_of_manifest(manifest: Mapping[str, Any]) -> ProblemFamily:
     """From a parameter to a problem: those of the grid as recorded, those that refinement inserts as members of the same family."""
-    name, grid = manifest["family"], manifest["grid"]
-    families = FAMILIES | TASKS
-    named = name in families and families[name].parameter is not None
     problems = {
-        value: problem_of((z, zx, zy), name, value if named else None)
-        for value, (z, zx, zy) in zip(grid, manifest["rho"], strict=True)
+        value: problem_of(rho, manifest["family"], parameter)
+        for value, (parameter, *rho) in zip(manifest["grid"], manifest["problems"], strict=True)
     }
-    make = siblings(problems[grid[0]]).make
-    if named and not all(families[name].has(problem) for problem in problems.values()):
-        # The sweep varied something else, such as 1/gamma; the parameter is what the coefficients say.
-        make, problems = None, {value: _reread(problem) for value, problem in problems.items()}
+    # What else a sweep has varied, such as 1/gamma, leads to no other member.
+    by_parameter = all(problem.parameter == value for value, problem in problems.items())
+    make = siblings(next(iter(problems.values()))).make if by_parameter else None
 
     def family(parameter: float) -> MarkovLagrangian:
         if parameter not in problems and make is None:
@@ -338,12 +333,6 @@ def family_of_manifest(manifest: Mapping[str, Any]) -> ProblemFamily:
         return problems[parameter] if make is None or parameter in problems else make(parameter)
 
     return family
-
-
-def _reread(problem: MarkovLagrangian) -> MarkovLagrangian:
-    """The problem with its own parameter: gamma is -rho_zx or rho_z + 1, beta is -rho_zy."""
-    candidates = (replace(problem, parameter=p) for p in (-problem.rho_zx, -problem.rho_zy, problem.rho_z + 1.0))
-    return next((one for one in candidates if FAMILIES[problem.family].has(one)), problem)
 
 
 def _solver(manifest: Mapping[str, Any]) -> Solver:
