@@ -58,11 +58,35 @@ def test_encoders_of_the_best_are_kept_and_no_others(made):
     assert not hasattr(found.runs[dropped], "no_such_thing")
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_the_best_answers_are_those_without_a_store(seed, tmp_path):
+    """Where a run that is not the best of its own parameter is the best of another: its encoder is kept, too, whatever the order."""
+    joint = ip.Joint.from_counts(np.random.default_rng(5).integers(0, 9, (12, 5)))
+    options = {"solver": "accelerated", "starts": 6, "init": "random", "rng": seed}
+    expected = ip.sweep(joint, ip.deterministic_bottleneck, np.geomspace(0.02, 0.5, 8), **options)
+    found = ip.sweep(
+        joint, ip.deterministic_bottleneck, np.geomspace(0.02, 0.5, 8), store=tmp_path / "runs.db", **options
+    )
+    own = set(expected.best_rows())
+    assert any(answer.row not in own for answer in expected.best_answers())
+    assert [answer.row for answer in found.best_answers()] == [answer.row for answer in expected.best_answers()]
+    assert found.best().drop(columns="seconds").equals(expected.best().drop(columns="seconds"))
+
+
+def test_a_run_whose_encoder_was_not_kept_can_be_printed(tmp_path):
+    joint = ip.Joint.from_counts(2 * np.eye(3, dtype=int) + 1)
+    found = ip.sweep(joint, ip.funnel, [2.0], "pf-2", starts=3, rng=0, store=tmp_path / "runs.db")
+    dropped = next(run for run in found.runs if not run.has_encoder)
+    assert "iterations" in str(dropped)
+    assert "was not kept" in dropped._repr_html_()
+
+
 def test_traces_of_the_best_are_kept_and_no_others(made, expected):
     found = read_store(made)
-    assert ask(made, "SELECT grid_index, solver, start FROM traces") == ask(
-        made, "SELECT grid_index, solver, start FROM encoders"
+    traces, encoders = (
+        set(ask(made, f"SELECT grid_index, solver, start FROM {one}")) for one in ("traces", "encoders")
     )
+    assert traces <= encoders
     traced = [row for row in range(len(found)) if found.runs[row].trace is not None]
     assert set(found.best_rows()) <= set(traced)
     assert traced == [row for row in range(len(expected)) if expected.runs[row].trace is not None]

@@ -1,8 +1,8 @@
 """`Store`: the runs of a sweep in one SQLite file. Every finished chunk is on the disk before it counts.
 
 The manifest says what was run; a call that differs in anything that results depend on is refused, with the difference named.
-There is one row per run (`RunRecord`), with its numbers; encoders and traces of the best run of each parameter and solver. No pickle:
-numbers, JSON, and arrays as bytes.
+There is one row per run (`RunRecord`), with its numbers; encoders and traces of the best run of each parameter and solver, and encoders
+of those that are better than it at another parameter. No pickle: numbers, JSON, and arrays as bytes.
 
 It is read at rest or while a sweep writes: as a frontier, of whose runs only the numbers are in memory until an encoder or a trace is asked
 for (`LazySolution`), or as how far the sweep has come.
@@ -156,11 +156,10 @@ class Store:
         )
         self.values = max(known, now, key=len)
 
-    def record(self, number: int, records: Sequence[RunRecord], kept: set[Key]) -> None:
+    def record(self, number: int, records: Sequence[RunRecord], kept: Mapping[str, set[Key]]) -> None:
         """The runs of a chunk; once this returns, they survive whatever comes.
 
-        ``kept`` are the runs, at the parameters of these, that are the best of their solver, or may be once others have ended: encoders
-        and traces of those are kept, and no others.
+        ``kept`` says of which runs, at the parameters of these, ``encoders`` and ``traces`` are kept; those of others go.
         """
         with write_errors(self.path, resumable=True), transaction(self.connection):
             self._say("chunks", number, self.session, self.under_way[number], time.time())
@@ -168,18 +167,19 @@ class Store:
             for table in KEPT:
                 for index in {one.index for one in records}:
                     question = f"SELECT grid_index, solver, start FROM {table} WHERE grid_index = ?"
-                    beaten = set(self.connection.execute(question, (index,)).fetchall()) - kept
+                    beaten = set(self.connection.execute(question, (index,)).fetchall()) - kept[table]
                     command = f"DELETE FROM {table} WHERE grid_index = ? AND solver = ? AND start = ?"
                     self.connection.executemany(command, beaten)
-            best = [(one.key, one.run) for one in records if one.key in kept]
-            encoders = [(*key, _bytes(self.support.lift(run.encoder))) for key, run in best]
+            runs = [(one.key, one.run) for one in records]
+            encoders = [(*key, _bytes(self.support.lift(run.encoder))) for key, run in runs if key in kept["encoders"]]
             insert(self.connection, "encoders", encoders)
             # A trace is kept column by column, compressed.
-            columns = [(key, run.trace.columns().T) for key, run in best if run.trace is not None]
+            columns = [(key, run.trace.columns().T) for key, run in runs if run.trace and key in kept["traces"]]
             traces = [(*key, one.shape[1], zlib.compress(_bytes(one))) for key, one in columns]
             insert(self.connection, "traces", traces)
-            proofs = [(one.key, one.run.multipliers) for one in records]
-            rows = [(*key, _bytes(self.support.spread(lam))) for key, lam in proofs if lam is not None]
+            rows = [
+                (*key, _bytes(self.support.spread(run.multipliers))) for key, run in runs if run.multipliers is not None
+            ]
             insert(self.connection, "multipliers", rows)
         del self.under_way[number]
 
@@ -532,6 +532,11 @@ class LazySolution(Solution):
         other = object.__new__(type(self))
         other.__setstate__(self.__dict__ | changes)
         return other
+
+    @cached_property
+    def caution(self) -> str | None:
+        """As of any solution; None where it takes an encoder that was not kept."""
+        return super().caution if self.has_encoder or self.problem.rho_zy >= 0 else None
 
     @property
     def has_encoder(self) -> bool:

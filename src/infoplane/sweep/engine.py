@@ -295,7 +295,7 @@ class Ledger:
         self.bounds: dict[int, float] = {}
         """The best lower bound that was proven of each parameter, by its index."""
         self._contenders: defaultdict[int, dict[int, list[RunRecord]]] = defaultdict(dict)
-        """By index and solver."""
+        """By index and solver; in a store, those that are better at another parameter too, as others have the encoders of all runs."""
         self._solutions: defaultdict[int, dict[Key, Solution]] = defaultdict(dict)
         """By index; in a store they are on the disk instead."""
         if store is not None:
@@ -303,14 +303,19 @@ class Ledger:
 
     def count(self, records: Sequence[RunRecord]) -> None:
         """Take note of runs that are, or are about to be, written down."""
+        new: defaultdict[tuple[int, int], list[RunRecord]] = defaultdict(list)
         for one in records:
             self.done.add(one.key)
             self.converged += one.run.status.converged
             self.runs_at[one.index] += 1
-            bound, by_solver = one.run.lower_bound, self._contenders[one.index]
-            if bound is not None:
+            if (bound := one.run.lower_bound) is not None:
                 self.bounds[one.index] = max(bound, self.bounds.get(one.index, bound))
-            by_solver[one.solver] = contending([*by_solver.get(one.solver, ()), one.to_compare()])
+            new[one.index, one.solver].append(one.to_compare())
+        for (index, solver), runs in new.items():
+            known = [*self._contenders[index].get(solver, ()), *runs]
+            best = contending(known)
+            better = [] if self.store is None else self.grid.better_elsewhere(best, known)
+            self._contenders[index][solver] = [*better, *best]
 
     def has(self, unit: Unit) -> bool:
         """Whether the runs of a unit are there."""
@@ -336,9 +341,11 @@ class Ledger:
         """The chunk's runs; when this returns, they are safe."""
         self.count(result.records)
         indices = {one.index for one in result.records}
-        kept = {one.key for index in indices for one in self.contenders(index)}
+        of_solvers = [runs for index in indices for runs in self._contenders[index].values()]
+        traced = {one.key for runs in of_solvers for one in contending(runs)}
         if self.store is not None:
-            self.store.record(number, result.records, kept)
+            encoders = {one.key for runs in of_solvers for one in runs}
+            self.store.record(number, result.records, {"encoders": encoders, "traces": traced})
             return
         for one in result.records:
             self._solutions[one.index][one.key] = finished(
@@ -352,7 +359,7 @@ class Ledger:
             )
         for index in indices:
             for key, run in self._solutions[index].items():
-                if run.trace is not None and key not in kept:
+                if run.trace is not None and key not in traced:
                     self._solutions[index][key] = replace(run, trace=None)
 
     def frontier(self, complete: bool) -> Frontier:

@@ -94,7 +94,8 @@ def sweep(
     store
         A file, such as ``"runs.db"``, that every finished chunk of runs is written to. The same call with the same store
         continues where an earlier one ended, whatever ended it; with ``rng=None`` it takes the store's seed. The store keeps the
-        encoders and traces of the best runs of each parameter and solver, and the numbers of all.
+        encoders and traces of the best runs of each parameter and solver, encoders that are better at another parameter, and the numbers
+        of all.
     points
         So many parameters, spaced evenly along the curve: they are inserted into the grid where the curve is long. There are fewer
         in the end where it jumps. With ``certify``, they are inserted where the curve is least well enclosed instead
@@ -324,7 +325,7 @@ def family_of_manifest(manifest: Mapping[str, Any]) -> ProblemFamily:
         for value, (parameter, *rho) in zip(manifest["grid"], manifest["problems"], strict=True)
     }
     # What else a sweep has varied, such as 1/gamma, leads to no other member.
-    by_parameter = all(problem.parameter == value for value, problem in problems.items())
+    by_parameter = all(one.parameter == value and one.record.has(one) for value, one in problems.items())
     make = siblings(next(iter(problems.values()))).make if by_parameter else None
 
     def family(parameter: float) -> MarkovLagrangian:
