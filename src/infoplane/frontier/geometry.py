@@ -84,7 +84,8 @@ def losses_of(runs: Sequence[Solution]) -> Callable[[MarkovLagrangian], Array]:
 
     def losses(problem: MarkovLagrangian) -> Array:
         weights = _weights(problem)
-        return numbers[:, weights != 0.0] @ weights[weights != 0.0]
+        found: Array = numbers[:, weights != 0.0] @ weights[weights != 0.0]
+        return found
 
     return losses
 
