@@ -95,6 +95,8 @@ def test_frontiers_of_one_joint_can_be_added():
     assert {run.solver for run in both.runs} == {"ib-1", "blahut-arimoto"}
     with pytest.raises(ip.InvalidOptionError, match="different joints"):
         both + ip.sweep(ip.datasets.paper_nonuniform(), ip.bottleneck, [0.2], starts=1)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        both + 3
 
 
 def test_merging_has_one_run_a_parameter():

@@ -160,6 +160,8 @@ def test_released_values_too_faint_to_be_computed_with_are_not_there(counts):
         ({"max_leakage": math.nan}, "max_leakage"),
         ({"max_lift": 0.1, "secrets": ["nobody"]}, "found 'nobody'"),
         ({"max_lift": 0.1, "secrets": "nobody"}, "secrets must be a list"),
+        ({"max_lift": 0.1, "secrets": []}, "nothing would be capped"),
+        ({"max_leakage": 0.1, "secrets": [0]}, "they go with max_lift"),
         ({"min_group": 0}, "min_group must be a positive number"),
         ({"min_group": 300}, "at most the 299 records"),
         ({"max_lift": 0.1, "two_sided": 1}, "two_sided must be True or False"),

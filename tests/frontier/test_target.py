@@ -1,6 +1,7 @@
 """`Frontier.at`: the target is met, by a run, by a mixture where the curve is straight, by a refined parameter elsewhere."""
 
 import math
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ import verify
 from infoplane.frontier.geometry import FrontierPoint
 from infoplane.frontier.target import chord_parameter, mixed_encoder, vertices
 from infoplane.information import bits
+from infoplane.runtime import budget
 from infoplane.solution import Status
 from made_up import run_of
 
@@ -215,6 +217,23 @@ def test_no_time_to_refine_gives_the_time_sharing_of_the_nearest_runs():
     assert bits(found.ixz) == pytest.approx(1.0, abs=1e-6)
     refined = swept.at(ixz_bits=1.0)
     assert refined.iyz > found.iyz
+
+
+class Compiling(ip.Accelerated):
+    """Has a kernel compiled for a thousand seconds, by the clock of the test, before every run."""
+
+    def run(self, job):
+        budget.compiled_for[0] = budget.compiled_for.get(0, 0.0) + 1000.0
+        return super().run(job)
+
+
+def test_the_time_to_refine_is_not_that_of_the_compiler(monkeypatch):
+    swept = ip.sweep(ip.datasets.heart(), ip.bottleneck, [0.05, 0.2], rng=0)
+    real, compiled = time.perf_counter, {}
+    monkeypatch.setattr(budget, "compiled_for", compiled)
+    monkeypatch.setattr(time, "perf_counter", lambda: real() + sum(compiled.values()))
+    found = swept.at(ixz_bits=1.0, solver=Compiling(), max_seconds=900.0)
+    assert found.solver == "accelerated (refined)"
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, True, "soon"])

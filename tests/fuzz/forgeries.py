@@ -221,7 +221,10 @@ def untrue_of_release(P, meta, arrays):
         joint = hide if U is None else ip.TaskJoint(ip.Joint.from_counts(U, y_names="u"), hide)
         secrets = [label for label, one in zip(hide.y_labels, caps["capped"], strict=True) if one]
         terms = {name: caps[name] for name in ("max_leakage", "max_lift", "two_sided")}
-        best = ip.release_mechanism(joint, **terms, secrets=secrets, rng=0, max_seconds=5.0).utility
+        if most is None or not secrets:
+            terms, secrets = {"max_leakage": caps["max_leakage"]}, None
+        if set(terms.values()) != {None}:
+            best = ip.release_mechanism(joint, **terms, secrets=secrets, rng=0, max_seconds=5.0).utility
     return (
         f"a release has the utility {best}, above the bound {bound}" if not max(best, utility) <= bound + 1e-9 else ""
     )

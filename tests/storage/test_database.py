@@ -23,7 +23,7 @@ def test_it_is_sqlite_in_wal_mode_with_a_manifest(made):
     found = {key: json.loads(value) for key, value in ask(made, "SELECT key, value FROM manifest")}
     assert found["joint_sha256"] == UNIFORM.fingerprint
     assert (found["family"], found["grid"]) == ("bottleneck", GRID)
-    assert found["rho"] == [list(ip.bottleneck(gamma).rho) for gamma in GRID]
+    assert found["problems"] == [[gamma, *ip.bottleneck(gamma).rho] for gamma in GRID]
     assert (found["solver"], found["options"]["penalty"]) == ("ib-1", "auto")
     assert (found["seed"], found["starts"], found["version"]) == (0, 5, ip.__version__)
     assert (found["tol"], found["max_iter"], found["init"], found["clusters"]) == (1e-8, 20_000, "mixed", 3)

@@ -4,6 +4,7 @@ Arrays of a .npz file that is not trusted: refused with a ValueError, whatever w
 """
 
 import datetime
+import decimal
 import io
 import json
 import os
@@ -14,9 +15,12 @@ import sys
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import infoplane as ip
 from infoplane.errors import InvalidOptionError
+from infoplane.joint.binning import Cut
 from infoplane.storage import files
 from infoplane.storage.files import Expected, check_regular, path_of, read_npy, read_npz, to_json, whole_file
 
@@ -41,6 +45,43 @@ def test_numpys_scalars_become_pythons():
     found = to_json([np.float64(0.5), np.bool_(True), np.str_("a"), np.int8(3)])
     assert found == [0.5, True, "a", 3]
     assert [type(one) for one in found] == [float, bool, str, int]
+
+
+LABELS = [
+    (datetime.date(2024, 5, 1), datetime.datetime(2024, 5, 1, 12), pd.Timestamp("2024-05-01T12:30:00.000000001")),
+    ((datetime.date(2024, 5, 1), "a"), (datetime.date(2024, 5, 2), 1), "2024-05-01"),
+    (True, 2, 0.5),
+    tuple(
+        map(Cut("edges", (datetime.datetime(2024, 5, 1), datetime.datetime(2024, 6, 1)), dates=True).label, range(3))
+    ),
+]
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=["dates", "tuples", "numbers", "bins"])
+def test_labels_come_back_as_what_they_are(labels):
+    joint = ip.Joint.from_counts([[3, 1], [1, 3], [2, 2]], x_labels=labels)
+    meta = json.loads(json.dumps(files.joint_meta(joint)))
+    found = files.joint_from(meta, files.joint_arrays(joint))
+    assert found == joint
+    assert found.x_labels == labels
+    assert [type(one) for one in found.x_labels] == [type(one) for one in labels]
+    if labels is LABELS[-1]:
+        assert [(one.low, one.high, one.rule) for one in found.x_labels] == [
+            (one.low, one.high, one.rule) for one in labels
+        ]
+
+
+def test_days_of_numpy_come_back_as_times_of_pandas():
+    days = np.arange("2024-05-01", "2024-05-04", dtype="M8[D]")
+    joint = ip.Joint.from_counts(np.eye(3), x_labels=days)
+    found = files.joint_from(json.loads(json.dumps(files.joint_meta(joint))), files.joint_arrays(joint))
+    assert found.x_labels == tuple(pd.to_datetime(days))
+
+
+def test_labels_that_would_become_one_are_refused():
+    joint = ip.Joint.from_counts([[3, 1], [1, 3]], x_labels=[decimal.Decimal(1), "1"])
+    with pytest.raises(InvalidOptionError, match="x_labels are not told apart in a file"):
+        files.joint_meta(joint)
 
 
 def test_a_file_is_whole_or_as_it_was(tmp_path):

@@ -22,7 +22,7 @@ from sweeping import GRID, UNIFORM, Warm, ask, assert_same_runs, change, connect
 
 
 def attempts(path):
-    """Each unit that a worker ever got, as (first place, solver, start), with whether its chunk ended."""
+    """Each unit that a worker ever got, as (first grid_index, solver, start), with whether its chunk ended."""
     rows = ask(path, "SELECT units, ended IS NOT NULL FROM chunks ORDER BY chunk")
     return [
         ((places[0], solver, start), bool(done)) for units, done in rows for solver, start, places in json.loads(units)
@@ -58,11 +58,35 @@ def test_encoders_of_the_best_are_kept_and_no_others(made):
     assert not hasattr(found.runs[dropped], "no_such_thing")
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_the_best_answers_are_those_without_a_store(seed, tmp_path):
+    """Where a run that is not the best of its own parameter is the best of another: its encoder is kept, too, whatever the order."""
+    joint = ip.Joint.from_counts(np.random.default_rng(5).integers(0, 9, (12, 5)))
+    options = {"solver": "accelerated", "starts": 6, "init": "random", "rng": seed}
+    expected = ip.sweep(joint, ip.deterministic_bottleneck, np.geomspace(0.02, 0.5, 8), **options)
+    found = ip.sweep(
+        joint, ip.deterministic_bottleneck, np.geomspace(0.02, 0.5, 8), store=tmp_path / "runs.db", **options
+    )
+    own = set(expected.best_rows())
+    assert any(answer.row not in own for answer in expected.best_answers())
+    assert [answer.row for answer in found.best_answers()] == [answer.row for answer in expected.best_answers()]
+    assert found.best().drop(columns="seconds").equals(expected.best().drop(columns="seconds"))
+
+
+def test_a_run_whose_encoder_was_not_kept_can_be_printed(tmp_path):
+    joint = ip.Joint.from_counts(2 * np.eye(3, dtype=int) + 1)
+    found = ip.sweep(joint, ip.funnel, [2.0], "pf-2", starts=3, rng=0, store=tmp_path / "runs.db")
+    dropped = next(run for run in found.runs if not run.has_encoder)
+    assert "iterations" in str(dropped)
+    assert "was not kept" in dropped._repr_html_()
+
+
 def test_traces_of_the_best_are_kept_and_no_others(made, expected):
     found = read_store(made)
-    assert ask(made, "SELECT place, solver, start FROM traces") == ask(
-        made, "SELECT place, solver, start FROM encoders"
+    traces, encoders = (
+        set(ask(made, f"SELECT grid_index, solver, start FROM {one}")) for one in ("traces", "encoders")
     )
+    assert traces <= encoders
     traced = [row for row in range(len(found)) if found.runs[row].trace is not None]
     assert set(found.best_rows()) <= set(traced)
     assert traced == [row for row in range(len(expected)) if expected.runs[row].trace is not None]
@@ -104,7 +128,9 @@ def test_interrupted_again_and_again_it_ends_the_same(expected, tmp_path):
     assert calls > 2
     assert_same_runs(found, expected)
     log = attempts(path)
-    assert sorted(unit for unit, done in log if done) == [(place, 0, start) for place in range(4) for start in range(5)]
+    assert sorted(unit for unit, done in log if done) == [
+        (grid_index, 0, start) for grid_index in range(4) for start in range(5)
+    ]
     outcomes = [outcome for (outcome,) in ask(path, "SELECT outcome FROM sessions")]
     assert outcomes == ["interrupted"] * (calls - 1) + ["complete"]
 
@@ -149,7 +175,7 @@ DIFFERENCES = {
     "a parameter": ({"grid": [0.1, 0.25, 0.5000001, 0.8]}, r"grid\[2\] is 0.5 there, 0.5000001 here"),
     "the same family with another a": (
         {"family": lambda gamma: ip.MarkovLagrangian(gamma - 1, -0.9 * gamma, 1.0, "bottleneck", gamma)},
-        r"rho\[0\]\[1\] is -0.1 there, -0.09",
+        r"problems\[0\]\[2\] is -0.1 there, -0.09",
     ),
     "solver": ({"solver": "ib-2"}, 'solver is "ib-1" there, "ib-2" here; options.formulation is "ib-1" there'),
     "an option": (
@@ -213,7 +239,7 @@ def test_control_c_while_a_chunk_is_written_leaves_whole_parameters(expected, tm
 
     def interrupted(connection, table, rows, **options):
         insert(connection, table, rows, **options)
-        counts = dict(connection.execute("SELECT place, count(*) FROM runs GROUP BY place"))
+        counts = dict(connection.execute("SELECT grid_index, count(*) FROM runs GROUP BY grid_index"))
         # This chunk finishes the second parameter.
         if table == "encoders" and sum(runs == whole for runs in counts.values()) == 2:
             raise KeyboardInterrupt
@@ -308,10 +334,10 @@ EDITS = {
 ROWS = {
     "manifest": r"key '\w+'",
     "arrays": r"name '\w+'",
-    "parameters": "place 0",
+    "parameters": "grid_index 0",
     "sessions": "session 1",
     "chunks": "chunk 1",
-    **dict.fromkeys(("runs", "encoders", "traces"), r"place 0, solver 0, start \d"),
+    **dict.fromkeys(("runs", "encoders", "traces"), r"grid_index 0, solver 0, start \d"),
 }
 
 
@@ -342,14 +368,16 @@ def test_multipliers_come_back_and_are_checked(tmp_path):
             read_store(tmp_path / "runs.db")
     change(tmp_path / "runs.db", "UPDATE multipliers SET data = zeroblob(24)")
     with pytest.raises(
-        StoreError, match=r"the row of multipliers with place 0, solver \d, start 0 does not have its checksum"
+        StoreError, match=r"the row of multipliers with grid_index 0, solver \d, start 0 does not have its checksum"
     ):
         read_store(tmp_path / "runs.db")
 
 
 def test_a_changed_row_is_not_continued_from(store):
     change(store, "UPDATE runs SET loss = loss - 1e-9 WHERE start = 1")
-    with pytest.raises(StoreError, match="the row of runs with place 0, solver 0, start 1 does not have its checksum"):
+    with pytest.raises(
+        StoreError, match="the row of runs with grid_index 0, solver 0, start 1 does not have its checksum"
+    ):
         swept(store)
 
 
@@ -387,7 +415,7 @@ def _interrupt(_):
 
 def test_the_status_is_of_rows_with_their_checksums(store):
     change(store, "UPDATE runs SET status = 'STALLED' WHERE start = 4")
-    with pytest.raises(StoreError, match="the row of runs with place 0, solver 0, start 4"):
+    with pytest.raises(StoreError, match="the row of runs with grid_index 0, solver 0, start 4"):
         store_status(store)
 
 

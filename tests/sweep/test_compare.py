@@ -119,3 +119,12 @@ def test_a_name_that_is_taken_is_refused():
 def test_a_wrong_object_gets_a_sentence(call, words):
     with pytest.raises(ip.InvalidOptionError, match=words):
         call()
+
+
+def test_a_generator_gives_all_solvers_the_same_starts():
+    solvers = ["ib-1", "blahut-arimoto"]
+    one, other = (
+        ip.compare(JOINT, ip.bottleneck, [0.2], given, starts=3, rng=np.random.default_rng(0)).set_index("solver")
+        for given in (solvers, solvers[::-1])
+    )
+    assert one.median_iterations[solvers].tolist() == other.median_iterations[solvers].tolist()

@@ -37,31 +37,62 @@ COMMAND += ["--chunk-seconds", "0.02"]
 MOMENTS = (1, 40), (300, 500)
 """Statements among which a process is killed: while the store is made; and later, but before all 600 runs are written."""
 
-ENDED = """
-import itertools, os, signal, sqlite3, sys
+FORKED = """
+import itertools, json, os, resource, signal, sqlite3, sys, traceback
 from infoplane.cli import main
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's & has its children ignore
-number, last = signal.Signals[sys.argv[1]], int(sys.argv[2])
-counted, connect = itertools.count(1), sqlite3.connect
+connect = sqlite3.connect
 
-class Watched(sqlite3.Connection):
-    def execute(self, *told):
-        tell()
-        return super().execute(*told)
+def watched(last, number):
+    counted = itertools.count(1)
 
-    def executemany(self, statement, rows):
-        return super().executemany(statement, (tell(row) for row in rows))
+    def tell(row=None):
+        if next(counted) == last:
+            os.kill(os.getpid(), number)
+        return row
 
-def tell(row=None):
-    if next(counted) == last:
-        os.kill(os.getpid(), number)
-    return row
+    class Watched(sqlite3.Connection):
+        def execute(self, *told):
+            tell()
+            return super().execute(*told)
 
-sqlite3.connect = lambda *told, **options: connect(*told, **options, factory=Watched)
-main(sys.argv[3:])
+        def executemany(self, statement, rows):
+            return super().executemany(statement, (tell(row) for row in rows))
+
+    sqlite3.connect = lambda *told, **options: connect(*told, **options, factory=Watched)
+
+def child(asked):
+    for said, file in (("stdout", sys.stdout), ("stderr", sys.stderr)):
+        os.dup2(os.open(asked[said], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), file.fileno())
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's & has its children ignore
+    if asked["signal"]:
+        watched(asked["statement"], signal.Signals[asked["signal"]])
+    if asked["room"]:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (asked["room"], asked["room"]))
+    try:
+        main(asked["command"])
+    except SystemExit as ended:
+        return ended.code or 0
+    finally:
+        sys.stdout.flush()
+    return 0
+
+for line in sys.stdin:
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            code = child(json.loads(line))
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
-"""The command, which a signal meets at one of its statements or rows: within a transaction, or while the store is made or opened."""
+"""The command in children of one process, which imports it once. A signal may meet it at one of its statements or rows: within a
+transaction, or while the store is made or opened; and its files may have room for so many bytes only.
+"""
 
 
 def swept(**options):
@@ -75,11 +106,31 @@ def uninterrupted():
     return swept()
 
 
-def ended(store, name=None, statement=0, **options):
-    """The command once it has ended, by itself or by the signal of that name."""
-    how = ["-m", "infoplane.cli"] if name is None else ["-c", ENDED, name, str(statement)]
-    command = [sys.executable, *how, *COMMAND, "--store", str(store)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+@pytest.fixture(scope="module")
+def forking():
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture
+def ended(forking, tmp_path_factory):
+    """From a store to the command once it has ended, by itself or by the signal of that name: its code, and what it has said."""
+    said = tmp_path_factory.mktemp("said")
+
+    def run(store, name=None, statement=0, room=None):
+        asked = {"command": [*COMMAND, "--store", str(store)], "signal": name, "statement": statement, "room": room}
+        asked |= {stream: str(said / stream) for stream in ("stdout", "stderr")}
+        forking.stdin.write(json.dumps(asked) + "\n")
+        forking.stdin.flush()
+        code = int(forking.stdout.readline())
+        return subprocess.CompletedProcess(
+            COMMAND, code, *((said / stream).read_text() for stream in ("stdout", "stderr"))
+        )
+
+    return run
 
 
 def finished_runs(store):
@@ -88,13 +139,13 @@ def finished_runs(store):
 
 
 def chunks(store):
-    """(units, whether it ended) of every chunk that was ever given to a worker; units as (place, solver, start)."""
+    """(units, whether it ended) of every chunk that was ever given to a worker; units as (grid_index, solver, start)."""
     with closing(sqlite3.connect(store)) as connection:
         rows = connection.execute("SELECT units, ended IS NOT NULL FROM chunks ORDER BY chunk").fetchall()
     return [([(places[0], solver, start) for solver, start, places in json.loads(units)], done) for units, done in rows]
 
 
-def test_killed_at_random_moments_it_ends_to_the_bit_and_repeats_nothing(uninterrupted, tmp_path):
+def test_killed_at_random_moments_it_ends_to_the_bit_and_repeats_nothing(uninterrupted, ended, tmp_path):
     store, choose = tmp_path / "runs.db", random.Random(20)
     total, done_before = STARTS * COUNT, 0
     for moment in MOMENTS:
@@ -113,7 +164,7 @@ def test_killed_at_random_moments_it_ends_to_the_bit_and_repeats_nothing(uninter
 
     log = chunks(store)
     finished = [unit for units, done in log if done for unit in units]
-    assert sorted(finished) == [(place, 0, start) for place in range(COUNT) for start in range(STARTS)]
+    assert sorted(finished) == [(grid_index, 0, start) for grid_index in range(COUNT) for start in range(STARTS)]
     lost = Counter(unit for units, done in log if not done for unit in units)
     assert sum(not done for _, done in log) <= len(MOMENTS) * AHEAD * cores()
     known = set()
@@ -124,7 +175,7 @@ def test_killed_at_random_moments_it_ends_to_the_bit_and_repeats_nothing(uninter
     assert sorted(os.listdir(tmp_path)) == ["runs.db"]
 
 
-def test_control_c_is_130_and_says_how_to_resume(uninterrupted, tmp_path):
+def test_control_c_is_130_and_says_how_to_resume(uninterrupted, ended, tmp_path):
     store = tmp_path / "runs.db"
     interrupted = ended(store, "SIGINT", 200)
     assert interrupted.returncode == 130, interrupted.stderr
@@ -141,15 +192,10 @@ def test_control_c_is_130_and_says_how_to_resume(uninterrupted, tmp_path):
     assert len(finished) == len(set(finished)) == STARTS * COUNT
 
 
-def test_a_disk_that_ends_is_5_and_resumable(uninterrupted, tmp_path):
-    resource = pytest.importorskip("resource")
+def test_a_disk_that_ends_is_5_and_resumable(uninterrupted, ended, tmp_path):
     store = tmp_path / "runs.db"
-    room = 200_000  # bytes that a file may have: the log outgrows it after some chunks, the kernels' cache needs none
-
-    def limited():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-
-    full = ended(store, preexec_fn=limited)
+    room = 200_000  # the log outgrows it after some chunks, the kernels' cache needs none
+    full = ended(store, room=room)
     errors = full.stderr
     assert full.returncode == 5, errors
     assert f"{store} cannot be written: " in errors

@@ -73,6 +73,8 @@ class Frontier:
 
     def __add__(self, other: Frontier) -> Frontier:
         """The runs of both, to be compared on one plane; the joints must be the same."""
+        if not isinstance(other, Frontier):
+            return NotImplemented
         if other.joint != self.joint:
             raise InvalidOptionError("the two frontiers belong to different joints.")
         parts = [part for one in (self, other) for part in one.provenance.get("parts", [one.provenance]) if part]

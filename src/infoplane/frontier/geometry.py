@@ -21,7 +21,7 @@ Both are one computation: with v = I(Y;Z), or v = -I(Y;Z) for the funnel, lines 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,15 +58,14 @@ class BestAnswer(NamedTuple):
 
 def best_answers(runs: Sequence[Solution], own: Sequence[int]) -> list[BestAnswer]:
     """For each of the rows ``own``, the best of their parameters, the best encoder of all runs of their family, within their cap on |Z|."""
-    numbers = np.array([_numbers(run) for run in runs]).reshape(-1, 3)
+    losses_at = losses_of(runs)
     clusters = np.array([run.clusters for run in runs])
     families: dict[tuple[object, ...], int] = {}
     family = np.array([families.setdefault(siblings(run.problem).key, len(families)) for run in runs], dtype=int)
     found = []
     for row in own:
         run = runs[row]
-        weights = _weights(run.problem)
-        losses = numbers[:, weights != 0.0] @ weights[weights != 0.0]
+        losses = losses_at(run.problem)
         allowed = (family == family[row]) & (clusters <= (math.inf if run.cluster_cap is None else run.cluster_cap))
         lower = np.flatnonzero(allowed & (losses < run.loss - TIE))
         answer = BestAnswer(row, run, run.parameter)
@@ -77,6 +76,18 @@ def best_answers(runs: Sequence[Solution], own: Sequence[int]) -> list[BestAnswe
                 break
         found.append(answer)
     return found
+
+
+def losses_of(runs: Sequence[Solution]) -> Callable[[MarkovLagrangian], Array]:
+    """From a problem to the losses of these runs' encoders there; the runs are of its family."""
+    numbers = np.array([_numbers(run) for run in runs]).reshape(-1, 3)
+
+    def losses(problem: MarkovLagrangian) -> Array:
+        weights = _weights(problem)
+        found: Array = numbers[:, weights != 0.0] @ weights[weights != 0.0]
+        return found
+
+    return losses
 
 
 def _weights(problem: Any) -> Array:

@@ -221,7 +221,7 @@ def release_mechanism(
         Least expected number of records, p(z) n, for every released value; for joints of records. A release that keeps to it is found by
         search: the bound says how far it can be from the best.
     secrets
-        Labels of those s whose lift is capped; all by default.
+        Labels of those s whose lift is capped, one at least; all by default.
     confidence
         Such as 0.95, with ``max_leakage`` alone: the cap holds in the population that the records were drawn from, by `funnel_at_leakage`.
     rng
@@ -334,8 +334,16 @@ class _Asked(NamedTuple):
                 "a release needs a cap: max_leakage on the average, max_lift on every released value, or min_group; found none. Without "
                 "any the best release is X itself."
             )
+        if secrets is not None and lift is None:
+            raise InvalidOptionError(
+                "secrets are values whose lift is capped: they go with max_lift, and it is not there."
+            )
         known = set(joint.y_labels)
         wanted = known if secrets is None else set(listed("secrets", secrets, "labels of the secret"))
+        if not wanted:
+            raise InvalidOptionError(
+                "secrets must be one label of the secret at least; found none, and nothing would be capped."
+            )
         for label in wanted:
             if label not in known:
                 raise InvalidOptionError(

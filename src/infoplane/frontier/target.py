@@ -23,7 +23,7 @@ from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, bits
 from ..problem import MarkovLagrangian, ProblemFamily, siblings
-from ..runtime.budget import Limits
+from ..runtime.budget import Budget, Limits
 from ..solution import Solution, Status
 from ..solve import solve
 from ..solvers.base import default_clusters, near_identity
@@ -106,9 +106,9 @@ def at(
             f"{name} of the best runs reaches from {bits(low):.6f} to {bits(high):.6f} bits; found the target {bits(target):.6g} bits. "
             "Sweep further parameters to go beyond."
         )
-    deadline = began + positive_number("max_seconds", max_seconds)
+    budget = Budget(seconds=positive_number("max_seconds", max_seconds))
     make, is_cap = siblings(curve[0].run.problem).make, frontier.hides_y and axis == "iyz"
-    search = TargetSearch(frontier.joint, axis, target, is_cap, make, solver, options, deadline)
+    search = TargetSearch(frontier.joint, axis, target, is_cap, make, solver, options, budget)
     if there := [point.run for point in curve if search.met(point)]:
         return there[0]
     found = search.along(curve, frontier.hides_y)
@@ -128,7 +128,7 @@ class TargetSearch:
     family: ProblemFamily | None
     solver: Solver | str | None
     options: RunOptions
-    deadline: float
+    budget: Budget
     iterations: int = 0
 
     def along(self, curve: list[FrontierPoint], hides_y: bool) -> Solution:
@@ -140,7 +140,7 @@ class TargetSearch:
             return self.by_parameter(a, b, self.family)
         points = list(curve)
         for turn in range(RULES.rounds):
-            if self.over:
+            if self.budget.over:
                 break
             a, b = bracket(corners(points, hides_y), self.axis, self.target)
             by_secant = turn % 2 == 1 and a.parameter - b.parameter > RULES.jump * a.parameter
@@ -170,7 +170,7 @@ class TargetSearch:
     def by_parameter(self, a: FrontierPoint, b: FrontierPoint, family: ProblemFamily) -> Solution:
         """The same for a Lagrangian that is more than I(X;Z) and I(Y;Z): it has no chord, so the bracket of the parameter is narrowed."""
         for turn in range(RULES.rounds):
-            if self.over or abs(a.parameter - b.parameter) <= RULES.jump * a.parameter:
+            if self.budget.over or abs(a.parameter - b.parameter) <= RULES.jump * a.parameter:
                 break
             c = self.solved(family(self.secant(a, b, bisect=turn % 2 == 1)), a, b, mixed=False)
             if c.run.status is Status.INTERRUPTED:
@@ -179,11 +179,6 @@ class TargetSearch:
                 return replace(c.run, solver=f"{c.run.solver} (refined)")
             a, b = (c, b) if c.along(self.axis) < self.target else (a, c)
         return self.mixed(a, b)
-
-    @property
-    def over(self) -> bool:
-        """Whether the time for refining has passed."""
-        return time.perf_counter() > self.deadline
 
     def met(self, c: FrontierPoint) -> bool:
         """Whether a point is at the target; a leakage that is a cap may not be above it."""
@@ -238,7 +233,7 @@ class TargetSearch:
             init=np.stack([*blended, *padded]),
             max_iter=self.options.max_iter,
             tol=self.options.tol,
-            callback=lambda _: self.over,
+            callback=lambda _: self.budget.over,
         )
         self.iterations += sum(one.iterations for one in run.starts)
         return FrontierPoint(run, run.parameter)

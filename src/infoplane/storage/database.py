@@ -2,8 +2,8 @@
 
 Before SQLite sees a file, its first bytes must say that it is a store of this schema; then its tables must be those of `TABLES`, word for
 word, so that nothing in it (a view, a trigger, a default) can be executed. Readers open it read-only. The writer uses a write-ahead log and
-waits for the disk at every commit, so that what is committed survives whatever ends the process. In all tables ``place`` is the index of
-the parameter in the grid.
+waits for the disk at every commit, so that what is committed survives whatever ends the process. In all tables ``grid_index`` says
+which parameter it is, by its index in the grid.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ APPLICATION_ID = int.from_bytes(b"ipln", "big")
 SCHEMA = 1
 """Number of the tables below, in the first bytes too: stores of another are refused."""
 
-RUN = "place INTEGER NOT NULL, solver INTEGER NOT NULL, start INTEGER NOT NULL"
+RUN = "grid_index INTEGER NOT NULL, solver INTEGER NOT NULL, start INTEGER NOT NULL"
 """The key of a run."""
 
 TABLES = {
     "manifest": "key TEXT NOT NULL, value TEXT NOT NULL",
     "arrays": "name TEXT NOT NULL, dtype TEXT NOT NULL, data BLOB NOT NULL",
-    "parameters": "place INTEGER NOT NULL, value REAL NOT NULL, family TEXT NOT NULL, parameter REAL, rho_z REAL NOT NULL, "
+    "parameters": "grid_index INTEGER NOT NULL, value REAL NOT NULL, family TEXT NOT NULL, parameter REAL, rho_z REAL NOT NULL, "
     "rho_zx REAL NOT NULL, rho_zy REAL NOT NULL",
     "sessions": "session INTEGER NOT NULL, began REAL NOT NULL, ended REAL, outcome TEXT",
     "chunks": "chunk INTEGER NOT NULL, session INTEGER NOT NULL, units TEXT NOT NULL, ended REAL",

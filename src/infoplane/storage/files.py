@@ -16,11 +16,12 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy.sparse
 
 from ..errors import InvalidOptionError
@@ -245,8 +246,8 @@ def joint_meta(joint: Joint) -> dict[str, Any]:
     return {
         "shape": joint.shape,
         "sparse": joint.is_sparse,
-        "x_labels": _label(joint.x_labels),
-        "y_labels": _label(joint.y_labels),
+        "x_labels": _distinct("x_labels", joint.x_labels),
+        "y_labels": _distinct("y_labels", joint.y_labels),
         "x_names": list(joint.x_names),
         "y_names": list(joint.y_names),
         **({} if made is None else {"denoising": to_json(vars(made), nonfinite=float)}),
@@ -316,24 +317,45 @@ def _denoising(meta: Mapping[str, Any], letters: int) -> Denoising:
     )
 
 
+DATES: dict[str, Callable[[str], Any]] = {
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "Timestamp": pd.Timestamp,
+}
+"""The types of dates that labels and edges of bins may have, by name, and how they are read again."""
+
+
 def _label(label: Any) -> Any:
-    """A label as JSON; tuples become {"tuple": [...]} and bins {"bin": [...]}, so that they come back as such, and NaN stays NaN."""
+    """A label as JSON; tuples become {"tuple": [...]}, bins {"bin": [...]} and dates {"date": "..."}, so that they come back as such.
+
+    NaN stays NaN. What JSON has no word for otherwise becomes a text.
+    """
     if isinstance(label, tuple):
         return {"tuple": [_label(member) for member in label]}
     if isinstance(label, Bin):
-        return {"bin": [str(label), *(_edge(one) for one in (label.low, label.high)), label.rule]}
+        return {"bin": [str(label), _label(label.low), _label(label.high), label.rule]}
+    if isinstance(label, np.datetime64):
+        label = pd.Timestamp(label)
+    if (kind := type(label).__name__) in DATES:
+        return {kind: label.isoformat()}
     return to_json(label, nonfinite=float)
 
 
 def _labels(plain: Any) -> Any:
     if not isinstance(plain, dict):
         return plain
-    if "bin" not in plain:
-        return tuple(_labels(one) for one in plain["tuple"])
-    text, low, high, rule = plain["bin"]
-    low, high = (datetime.fromisoformat(edge) if isinstance(edge, str) else edge for edge in (low, high))
-    return Bin(text, low, high, rule)
+    ((kind, inside),) = plain.items()
+    if kind == "tuple":
+        return tuple(_labels(one) for one in inside)
+    if kind == "bin":
+        text, low, high, rule = inside
+        return Bin(text, _labels(low), _labels(high), rule)
+    return DATES[kind](inside)
 
 
-def _edge(edge: Any) -> Any:
-    return edge.isoformat() if isinstance(edge, datetime) else to_json(edge, nonfinite=float)
+def _distinct(name: str, labels: tuple[Any, ...]) -> Any:
+    """Labels as JSON, if they are told apart there too: two of them may become the same text."""
+    plain = _label(labels)
+    if len(set(_labels(plain))) < len(labels):
+        raise InvalidOptionError(f"{name} are not told apart in a file, where some become the same text. Rename them.")
+    return plain

@@ -1,8 +1,8 @@
 """`Store`: the runs of a sweep in one SQLite file. Every finished chunk is on the disk before it counts.
 
 The manifest says what was run; a call that differs in anything that results depend on is refused, with the difference named.
-There is one row per run (`RunRecord`), with its numbers; encoders and traces of the best run of each parameter and solver. No pickle:
-numbers, JSON, and arrays as bytes.
+There is one row per run (`RunRecord`), with its numbers; encoders and traces of the best run of each parameter and solver, and encoders
+of those that are better than it at another parameter. No pickle: numbers, JSON, and arrays as bytes.
 
 It is read at rest or while a sweep writes: as a frontier, of whose runs only the numbers are in memory until an encoder or a trace is asked
 for (`LazySolution`), or as how far the sweep has come.
@@ -156,30 +156,30 @@ class Store:
         )
         self.values = max(known, now, key=len)
 
-    def record(self, number: int, records: Sequence[RunRecord], kept: set[Key]) -> None:
+    def record(self, number: int, records: Sequence[RunRecord], kept: Mapping[str, set[Key]]) -> None:
         """The runs of a chunk; once this returns, they survive whatever comes.
 
-        ``kept`` are the runs, at the parameters of these, that are the best of their solver, or may be once others have ended: encoders
-        and traces of those are kept, and no others.
+        ``kept`` says of which runs, at the parameters of these, ``encoders`` and ``traces`` are kept; those of others go.
         """
         with write_errors(self.path, resumable=True), transaction(self.connection):
             self._say("chunks", number, self.session, self.under_way[number], time.time())
             insert(self.connection, "runs", [_run_row(one, number) for one in records])
             for table in KEPT:
                 for index in {one.index for one in records}:
-                    question = f"SELECT place, solver, start FROM {table} WHERE place = ?"
-                    beaten = set(self.connection.execute(question, (index,)).fetchall()) - kept
-                    command = f"DELETE FROM {table} WHERE place = ? AND solver = ? AND start = ?"
+                    question = f"SELECT grid_index, solver, start FROM {table} WHERE grid_index = ?"
+                    beaten = set(self.connection.execute(question, (index,)).fetchall()) - kept[table]
+                    command = f"DELETE FROM {table} WHERE grid_index = ? AND solver = ? AND start = ?"
                     self.connection.executemany(command, beaten)
-            best = [(one.key, one.run) for one in records if one.key in kept]
-            encoders = [(*key, _bytes(self.support.lift(run.encoder))) for key, run in best]
+            runs = [(one.key, one.run) for one in records]
+            encoders = [(*key, _bytes(self.support.lift(run.encoder))) for key, run in runs if key in kept["encoders"]]
             insert(self.connection, "encoders", encoders)
             # A trace is kept column by column, compressed.
-            columns = [(key, run.trace.columns().T) for key, run in best if run.trace is not None]
+            columns = [(key, run.trace.columns().T) for key, run in runs if run.trace and key in kept["traces"]]
             traces = [(*key, one.shape[1], zlib.compress(_bytes(one))) for key, one in columns]
             insert(self.connection, "traces", traces)
-            proofs = [(one.key, one.run.multipliers) for one in records]
-            rows = [(*key, _bytes(self.support.spread(lam))) for key, lam in proofs if lam is not None]
+            rows = [
+                (*key, _bytes(self.support.spread(run.multipliers))) for key, run in runs if run.multipliers is not None
+            ]
             insert(self.connection, "multipliers", rows)
         del self.under_way[number]
 
@@ -210,7 +210,7 @@ def _records(found: Rows) -> list[RunRecord]:
     unknown = Residuals(math.nan, math.nan, math.nan)
     runs = [Run(NOTHING, Status[row.status], 0, unknown, lower_bound=row.lower_bound) for row in found["runs"]]
     return [
-        RunRecord(row.place, row.solver, row.start, row.loss, row.ixz, row.iyz, run)
+        RunRecord(row.grid_index, row.solver, row.start, row.loss, row.ixz, row.iyz, run)
         for row, run in zip(found["runs"], runs, strict=True)
     ]
 
@@ -223,7 +223,7 @@ def _first_rows(manifest: Mapping[str, Any], joint: Joint) -> dict[str, list[tup
     }
 
 
-DERIVED = ("rho", "shape", "runs_a_place", "joint")
+DERIVED = ("problems", "shape", "runs_per_parameter", "joint")
 """Keys whose values follow from others, and need no sentence of their own if one of those differs."""
 
 
@@ -336,14 +336,14 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
 def _status(rows: Rows, running: bool) -> StoreStatus:
     manifest = _manifest(rows)
     del manifest["joint"]
-    runs_per_parameter = manifest["runs_a_place"]
+    runs_per_parameter = manifest["runs_per_parameter"]
     total = manifest["points"] or len(manifest["grid"])
-    values = {row.place: row.value for row in rows["parameters"]}
+    values = {row.grid_index: row.value for row in rows["parameters"]}
     now = rows["sessions"][-1] if rows["sessions"] else ROW["sessions"](0, 0.0, None, None)
     chunks = {row.chunk: row for row in rows["chunks"] if row.session == now.session}
-    at = Counter(row.place for row in rows["runs"])
+    at = Counter(row.grid_index for row in rows["runs"])
     # The parameter that was worked on last.
-    latest = max(rows["runs"], key=lambda row: (row.chunk, row.place), default=None)
+    latest = max(rows["runs"], key=lambda row: (row.chunk, row.grid_index), default=None)
     runs, runs_now = len(rows["runs"]), sum(row.chunk in chunks for row in rows["runs"])
     seconds = max((row.ended for row in chunks.values() if row.ended is not None), default=-math.inf) - now.began
     complete = _is_complete(rows)
@@ -360,8 +360,8 @@ def _status(rows: Rows, running: bool) -> StoreStatus:
         under_way=0 if complete else sum(len(json.loads(row.units)) for row in chunks.values() if row.ended is None),
         sessions=len(rows["sessions"]),
         rate=runs_now / seconds if runs_now and 0.0 < seconds < math.inf else None,
-        best_loss=latest and min(row.loss for row in rows["runs"] if row.place == latest.place),
-        parameter=latest and values[latest.place],
+        best_loss=latest and min(row.loss for row in rows["runs"] if row.grid_index == latest.grid_index),
+        parameter=latest and values[latest.grid_index],
     )
 
 
@@ -374,7 +374,7 @@ def _manifest(rows: Rows) -> Manifest:
 
 def readable(manifest: Mapping[str, Any], values: list[float]) -> Manifest:
     """A manifest as people read it, with all parameters, those that refinement added too, and without what follows from the rest."""
-    hidden = ("rho", "runs_a_place", *KEPT_BESIDE)
+    hidden = ("problems", "runs_per_parameter", *KEPT_BESIDE)
     return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": values}
 
 
@@ -401,7 +401,7 @@ OF_FRONTIER, KEPT = ("manifest", "parameters", "runs", "multipliers"), ("encoder
 def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontier:
     """The frontier of a store's rows; its runs read their encoders and traces when they are asked for them."""
     manifest = _manifest(rows)
-    parameters = {row.place: row for row in rows["parameters"]}
+    parameters = {row.grid_index: row for row in rows["parameters"]}
     problems = {index: problem_of(row[4:], row.family, row.parameter) for index, row in parameters.items()}
     multipliers = {row[:3]: _multipliers(row.data, joint.shape[0]) for row in rows["multipliers"]}
     encoders, traces = (set(rows[table]) for table in KEPT)
@@ -413,8 +413,8 @@ def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontie
             partial(_encoder, path, joint, key) if key in encoders else None,
             partial(_trace, path, key) if key in traces else None,
             joint=joint,
-            problem=problems[row.place],
-            parameter=parameters[row.place].value,
+            problem=problems[row.grid_index],
+            parameter=parameters[row.grid_index].value,
             status=Status[row.status],
             solver=row.found_by,
             residuals=Residuals(*(math.nan if one is None else one for one in residuals)),
@@ -423,7 +423,7 @@ def frontier_of(rows: Rows, path: Path, joint: Joint, complete: bool) -> Frontie
             cluster_cap=manifest["cluster_caps"][row.solver],
             **{name: getattr(row, name) for name in as_stored},
         )
-        found[row.place].append(run)
+        found[row.grid_index].append(run)
     return assembled(joint, manifest, {index: row.value for index, row in parameters.items()}, found, complete)
 
 
@@ -431,7 +431,7 @@ def assembled(
     joint: Joint, manifest: Manifest, values: Mapping[int, float], found: Mapping[int, list[Solution]], complete: bool
 ) -> Frontier:
     """All runs of the parameters that are finished, by index; where bounds were asked for, each run has its parameter's."""
-    done = [index for index in values if len(found.get(index, ())) == manifest["runs_a_place"]]
+    done = [index for index in values if len(found.get(index, ())) == manifest["runs_per_parameter"]]
     if manifest["points"] is not None:  # refinement may have inserted some
         done.sort(key=lambda index: (values[index], index))
     runs = [run for index in done for run in found[index]]
@@ -532,6 +532,11 @@ class LazySolution(Solution):
         other = object.__new__(type(self))
         other.__setstate__(self.__dict__ | changes)
         return other
+
+    @cached_property
+    def caution(self) -> str | None:
+        """As of any solution; None where it takes an encoder that was not kept."""
+        return super().caution if self.has_encoder or self.problem.rho_zy >= 0 else None
 
     @property
     def has_encoder(self) -> bool:

@@ -19,7 +19,7 @@ from ..joint.joint import Joint, check_joint
 from ..problem import MarkovLagrangian, ProblemFamily, check_family
 from ..solution import TIE
 from ..solve import runner_and_prover
-from ..solvers.base import Solver
+from ..solvers.base import Solver, seed_sequence
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes
 from ..solvers.registry import SOLVERS, resolve
 from ..storage.store import best_bounded
@@ -88,8 +88,8 @@ def compare(
     if proof.certify is not False:
         prover, _ = runner_and_prover(None, problems, proof)
         chosen[prover.name] = prover
-    seed = int(np.random.SeedSequence().generate_state(1)[0]) if rng is None else rng
-    options = RunOptions(clusters, starts, seed, max_iter, tol, init)
+    # One seed for all solvers: of a generator each would draw its own.
+    options = RunOptions(clusters, starts, seed_sequence(rng), max_iter, tol, init)
     found = run_each(joint, family, values, chosen, options)
     if proof.certify is not False:
         found = bounded(found, proof.gap)

@@ -40,7 +40,7 @@ CHUNK_SECONDS = 1.0
 """Of work in one chunk, about: what a killed sweep may lose per worker, and far more than it costs to send and to write down."""
 
 WAITING_SECONDS = 1.0
-"""Between two looks at chunks that take long, such as a path of many large encoders; and until Ctrl-C is heard, at the latest."""
+"""Until Ctrl-C is heard, at the latest, and between two looks at whether anybody works."""
 
 AHEAD = 2
 """Chunks per worker: one that it runs, one that waits, so that it is never idle while the results of another are written down."""
@@ -119,11 +119,8 @@ def completed(
     units: Sequence[Unit],
     *,
     seconds: float = CHUNK_SECONDS,
-    waiting: Callable[[], object] | None = None,
 ) -> Generator[tuple[int, ChunkResult]]:
     """Run the units; yield the result of each chunk as it ends, with the number that the ledger gave it when it began.
-
-    ``waiting`` is called every second in which no chunk ends.
 
     Closing the iterator, as an exception or Ctrl-C in its caller does, ends the work: chunks that wait are cancelled, those under way
     in threads of this process are stopped.
@@ -141,8 +138,6 @@ def completed(
                 with _losses(RuntimeError):
                     running[engine.pool.submit(run_chunk, ledger.plan, chunk, budget_name)] = number, chunk
             ended, _ = wait(running, WAITING_SECONDS, return_when=FIRST_COMPLETED)
-            if not ended and waiting is not None:
-                waiting()
             for future in ended:
                 number, chunk = running.pop(future)
                 with _losses(BrokenExecutor, CancelledError):
@@ -279,7 +274,7 @@ def manifest_of(plan: Plan, grid: ParameterGrid) -> Manifest:
         "version": __version__,
         **grid.described(),
         **plan.described(),
-        "runs_a_place": plan.runs_per_parameter,
+        "runs_per_parameter": plan.runs_per_parameter,
         "asked": {"clusters": plan.options.clusters},
     }
 
@@ -300,7 +295,7 @@ class Ledger:
         self.bounds: dict[int, float] = {}
         """The best lower bound that was proven of each parameter, by its index."""
         self._contenders: defaultdict[int, dict[int, list[RunRecord]]] = defaultdict(dict)
-        """By index and solver."""
+        """By index and solver; in a store, those that are better at another parameter too, as others have the encoders of all runs."""
         self._solutions: defaultdict[int, dict[Key, Solution]] = defaultdict(dict)
         """By index; in a store they are on the disk instead."""
         if store is not None:
@@ -308,14 +303,19 @@ class Ledger:
 
     def count(self, records: Sequence[RunRecord]) -> None:
         """Take note of runs that are, or are about to be, written down."""
+        new: defaultdict[tuple[int, int], list[RunRecord]] = defaultdict(list)
         for one in records:
             self.done.add(one.key)
             self.converged += one.run.status.converged
             self.runs_at[one.index] += 1
-            bound, by_solver = one.run.lower_bound, self._contenders[one.index]
-            if bound is not None:
+            if (bound := one.run.lower_bound) is not None:
                 self.bounds[one.index] = max(bound, self.bounds.get(one.index, bound))
-            by_solver[one.solver] = contending([*by_solver.get(one.solver, ()), one.to_compare()])
+            new[one.index, one.solver].append(one.to_compare())
+        for (index, solver), runs in new.items():
+            known = [*self._contenders[index].get(solver, ()), *runs]
+            best = contending(known)
+            better = [] if self.store is None else self.grid.better_elsewhere(best, known)
+            self._contenders[index][solver] = [*better, *best]
 
     def has(self, unit: Unit) -> bool:
         """Whether the runs of a unit are there."""
@@ -341,9 +341,11 @@ class Ledger:
         """The chunk's runs; when this returns, they are safe."""
         self.count(result.records)
         indices = {one.index for one in result.records}
-        kept = {one.key for index in indices for one in self.contenders(index)}
+        of_solvers = [runs for index in indices for runs in self._contenders[index].values()]
+        traced = {one.key for runs in of_solvers for one in contending(runs)}
         if self.store is not None:
-            self.store.record(number, result.records, kept)
+            encoders = {one.key for runs in of_solvers for one in runs}
+            self.store.record(number, result.records, {"encoders": encoders, "traces": traced})
             return
         for one in result.records:
             self._solutions[one.index][one.key] = finished(
@@ -357,7 +359,7 @@ class Ledger:
             )
         for index in indices:
             for key, run in self._solutions[index].items():
-                if run.trace is not None and key not in kept:
+                if run.trace is not None and key not in traced:
                     self._solutions[index][key] = replace(run, trace=None)
 
     def frontier(self, complete: bool) -> Frontier:

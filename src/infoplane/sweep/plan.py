@@ -29,17 +29,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..frontier.geometry import has_plane, supporting_line
+from ..frontier.geometry import has_plane, losses_of, supporting_line
 from ..information import Array, encoder_entropies, plane_points
 from ..joint.joint import Joint, Support, unlabelled
-from ..problem import MarkovLagrangian, ProblemFamily
+from ..problem import MarkovLagrangian, ProblemFamily, siblings
 from ..runtime.budget import Budget, Stopped, one_blas_thread, own_clock, usual_floats
 from ..solution import TIE, Run, Trace
 from ..solve import cluster_cap
 from ..solvers.base import KINDS, PathSolver, Solver, make_starts
 from ..solvers.job import Job, RunOptions
 from ..storage.files import to_json
-from ..storage.store import RunRecord, contending
+from ..storage.store import LazySolution, RunRecord, contending
 from ..version import __version__
 from .grid import enclosing, inserted
 
@@ -178,6 +178,21 @@ class ParameterGrid:
         self.problems |= {index: self.family(self.values[index]) for index in indices}
         return indices
 
+    def better_elsewhere(self, best: Sequence[RunRecord], runs: Sequence[RunRecord]) -> list[RunRecord]:
+        """Of a parameter's runs, those that are better than its ``best`` at another one: the lowest there (`Frontier.best_answers`)."""
+        of = self.problems[best[0].index]
+        key = siblings(of).key
+        losses = losses_of([
+            LazySolution.of(None, problem=of, loss=one.loss, ixz=one.ixz, iyz=one.iyz, clusters=0)
+            for one in (*best, *runs)
+        ])  # fmt: skip
+        found = set[int]()
+        for problem in self.problems.values():
+            there = losses(problem) if siblings(problem).key == key else np.zeros(1)
+            if there.min() < there[: len(best)].min() - TIE:
+                found.add(int(there.argmin()) - len(best))
+        return [runs[at] for at in sorted(found)]
+
     @property
     def total(self) -> int:
         """How many parameters there will be."""
@@ -208,7 +223,7 @@ class ParameterGrid:
         return {
             "family": problems[0].family,
             "grid": [self.values[index] for index in self.given],
-            "rho": [list(problem.rho) for problem in problems],
+            "problems": [[problem.parameter, *problem.rho] for problem in problems],
             "points": self.points,
         }
 

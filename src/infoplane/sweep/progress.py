@@ -74,15 +74,9 @@ BETWEEN = 100
 
 @dataclass(frozen=True)
 class Bar:
-    """A callback that is called after every chunk, and while none ends."""
+    """A callback that is called after every chunk."""
 
     show: Callable[[SweepProgress], None]
-    say: Callable[[str], None] | None = None
-
-    def wait(self, done: int, total: int, seconds: float) -> None:
-        """Say that the sweep goes on, where nothing else shows it: a path of large encoders ends all at once."""
-        if self.say is not None:
-            self.say(f"{done} of {counted(total, 'parameter')}, {duration(seconds)} so far")
 
     def __call__(self, progress: SweepProgress, /) -> None:
         """Show how far the sweep has come."""
@@ -103,17 +97,17 @@ def bar(total: int, title: str = "sweep", lines: bool = False) -> Iterator[Bar]:
     title = shown(title)
     if in_notebook():
         yield Bar(_notebook_bar(title))
-        return
-    if lines and not _console().is_terminal:
-        yield _lines(title)
-        return
-    with drawn(title, total) as update:
+    elif lines and not _console().is_terminal:
+        with _lines(title, f"0 of {counted(total, 'parameter')}") as note:
+            yield Bar(lambda one: note(f"{one.done} of {counted(one.total, 'parameter')}, {sentence(one)}"))
+    else:
+        with drawn(title, total) as update:
 
-        def show(one: SweepProgress) -> None:
-            share = one.runs / max(one.total_runs, 1)
-            update(completed=share * one.total, total=one.total, text=sentence(one))
+            def show(one: SweepProgress) -> None:
+                share = one.runs / max(one.total_runs, 1)
+                update(completed=share * one.total, total=one.total, text=sentence(one))
 
-        yield Bar(show)
+            yield Bar(show)
 
 
 def _console() -> Console:
@@ -140,29 +134,35 @@ def working(title: str, lines: bool = False) -> Iterator[Callable[[SolveProgress
     """A callback of `solve` for work whose end is not known: on a terminal a line on stderr with the time so far, which moves even if
     nothing is reported; elsewhere nothing, or with ``lines`` a line every ten seconds.
     """
-    if _console().is_terminal:
+    if lines and not _console().is_terminal:
+        with _lines(title) as note:
+            yield lambda one: note(runs_text(one))
+    else:
         with drawn(title, None) as update:
             yield lambda one: update(text=runs_text(one))
-        return
-    ended, began, reported = threading.Event(), time.monotonic(), [""]
 
-    def say() -> None:
+
+@contextmanager
+def _lines(title: str, text: str = "") -> Iterator[Callable[[str], None]]:
+    """A line on stderr every ten seconds, with the time so far and the latest text, whether it is new or not; and what takes that text."""
+    ended, began, latest = threading.Event(), time.monotonic(), [text]
+
+    def speak() -> None:
         while not ended.wait(LINE_SECONDS):
-            sys.stderr.write(f"{title}: {duration(time.monotonic() - began)} so far{reported[0]}\n")
+            said = ", ".join([f"{duration(time.monotonic() - began)} so far", *filter(None, latest)])
+            sys.stderr.write(f"{title}: {said}\n")
             sys.stderr.flush()
 
-    def note(one: SolveProgress) -> None:
-        reported[0] = f", {runs_text(one)}"
+    def note(text: str) -> None:
+        latest[0] = text
 
-    speaker = threading.Thread(target=say, daemon=True)
-    if lines:
-        speaker.start()
+    speaker = threading.Thread(target=speak, daemon=True)
+    speaker.start()
     try:
         yield note
     finally:
         ended.set()
-        if lines:
-            speaker.join()
+        speaker.join()
 
 
 def runs_text(progress: SolveProgress) -> str:
@@ -195,20 +195,6 @@ def bar_html(title: str, share: float, text: str) -> str:
         f'<div style="color:inherit">{html.escape(title)} <progress value="{share:.4f}" max="1" style="vertical-align:middle"></progress> '
         f"{share:.0%} {html.escape(text)}</div>"
     )
-
-
-def _lines(title: str) -> Bar:
-    """A line on stderr of what there is to say, if the last was ten seconds ago."""
-    said = time.monotonic()
-
-    def say(text: str) -> None:
-        nonlocal said
-        if time.monotonic() - said >= LINE_SECONDS:
-            said = time.monotonic()
-            sys.stderr.write(f"{title}: {text}\n")
-            sys.stderr.flush()
-
-    return Bar(lambda one: say(f"{one.done} of {counted(one.total, 'parameter')}, {sentence(one)}"), say)
 
 
 def sentence(progress: SweepProgress) -> str:

@@ -21,7 +21,6 @@ from ..information import Array
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..problem import (
-    FAMILIES,
     MarkovLagrangian,
     ProblemFamily,
     as_joint,
@@ -42,7 +41,7 @@ from ..solvers.job import ProofOptions, RunOptions, Seed, takes
 from ..solvers.registry import SOLVERS
 from ..storage.files import path_of, problem_of
 from ..storage.store import Store, read_manifest
-from ..task_problem import TASK_GRID, TASKS, family_on
+from ..task_problem import TASK_GRID, family_on
 from .engine import CHUNK_SECONDS, Engine, Ledger, completed, manifest_of, opened
 from .grid import default_grid
 from .plan import ChunkResult, ParameterGrid, Plan
@@ -95,7 +94,8 @@ def sweep(
     store
         A file, such as ``"runs.db"``, that every finished chunk of runs is written to. The same call with the same store
         continues where an earlier one ended, whatever ended it; with ``rng=None`` it takes the store's seed. The store keeps the
-        encoders and traces of the best runs of each parameter and solver, and the numbers of all.
+        encoders and traces of the best runs of each parameter and solver, encoders that are better at another parameter, and the numbers
+        of all.
     points
         So many parameters, spaced evenly along the curve: they are inserted into the grid where the curve is long. There are fewer
         in the end where it jumps. With ``certify``, they are inserted where the curve is least well enclosed instead
@@ -218,11 +218,10 @@ def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
 def _run(ledger: Ledger, workers: Engine, callback: ProgressCallback | None, chunk_seconds: float) -> None:
     """Round after round, until there is nothing left to insert; the first is the grid as given."""
     reporter = None if callback is None else ProgressReporter(callback, ledger)
-    waiting = None if reporter is None else reporter.wait
     indices = ledger.grid.given
     while indices:
         units = [unit for unit in ledger.plan.units(indices) if not ledger.has(unit)]
-        with closing(completed(workers, ledger, units, seconds=chunk_seconds, waiting=waiting)) as chunks:
+        with closing(completed(workers, ledger, units, seconds=chunk_seconds)) as chunks:
             for number, result in chunks:
                 ledger.record(number, result)
                 if reporter is not None:
@@ -248,11 +247,6 @@ class ProgressReporter:
             self._call(index)
         if indices and not ended and (self.eager or len(self.ledger.done) - self.runs_reported >= BETWEEN):
             self._call(indices[-1])
-
-    def wait(self) -> None:
-        """While no chunk ends."""
-        if isinstance(self.callback, Bar):
-            self.callback.wait(self.done, self.ledger.grid.total, time.perf_counter() - self.began)
 
     def _call(self, index: int) -> None:
         ledger, seconds = self.ledger, time.perf_counter() - self.began
@@ -326,17 +320,13 @@ def resume(
 
 def family_of_manifest(manifest: Mapping[str, Any]) -> ProblemFamily:
     """From a parameter to a problem: those of the grid as recorded, those that refinement inserts as members of the same family."""
-    name, grid = manifest["family"], manifest["grid"]
-    families = FAMILIES | TASKS
-    named = name in families and families[name].parameter is not None
     problems = {
-        value: problem_of((z, zx, zy), name, value if named else None)
-        for value, (z, zx, zy) in zip(grid, manifest["rho"], strict=True)
+        value: problem_of(rho, manifest["family"], parameter)
+        for value, (parameter, *rho) in zip(manifest["grid"], manifest["problems"], strict=True)
     }
-    make = siblings(problems[grid[0]]).make
-    if named and not all(families[name].has(problem) for problem in problems.values()):
-        # The sweep varied something else, such as 1/gamma; the parameter is what the coefficients say.
-        make, problems = None, {value: _reread(problem) for value, problem in problems.items()}
+    # What else a sweep has varied, such as 1/gamma, leads to no other member.
+    by_parameter = all(one.parameter == value and one.record.has(one) for value, one in problems.items())
+    make = siblings(next(iter(problems.values()))).make if by_parameter else None
 
     def family(parameter: float) -> MarkovLagrangian:
         if parameter not in problems and make is None:
@@ -344,12 +334,6 @@ def family_of_manifest(manifest: Mapping[str, Any]) -> ProblemFamily:
         return problems[parameter] if make is None or parameter in problems else make(parameter)
 
     return family
-
-
-def _reread(problem: MarkovLagrangian) -> MarkovLagrangian:
-    """The problem with its own parameter: gamma is -rho_zx or rho_z + 1, beta is -rho_zy."""
-    candidates = (replace(problem, parameter=p) for p in (-problem.rho_zx, -problem.rho_zy, problem.rho_z + 1.0))
-    return next((one for one in candidates if FAMILIES[problem.family].has(one)), problem)
 
 
 def _solver(manifest: Mapping[str, Any]) -> Solver:
