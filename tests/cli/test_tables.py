@@ -314,6 +314,16 @@ def test_decimal_commas_between_semicolons(write, capsys):
         load(write('v,y\n"1,5",a\n'), "v", "y", bins={"v": 2})
 
 
+def test_a_prior_has_its_labels_as_they_are_written(tmp_path):
+    """In the file's own order; of numbers that a typed file holds, too."""
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"x": [0.5, 1.5, 2.5], "flag": [True, False, True], "y": [1, 2, 2]}).to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "p.csv").write_text("x,flag,p\n2.5,True,0.2\n0.5,True,0.5\n1.5,False,0.3\n")
+    joint = load(tmp_path / "t.parquet", "x,flag", "y", prior=str(tmp_path / "p.csv"))
+    assert joint.x_labels == ((0.5, True), (1.5, False), (2.5, True))
+    assert joint.p_x == pytest.approx([0.5, 0.3, 0.2])
+
+
 # -- samples are not distributions -------------------------------------------------------------------------------------
 
 

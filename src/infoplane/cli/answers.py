@@ -161,24 +161,14 @@ def verify(asked: Request) -> None:
         click.get_current_context().exit(output.NOT_CONVERGED)
 
 
+RENAMED = {"left": "cells_left", "digits_checked": "cells_in_50_digits"}
+RENAMED |= {name: f"{name}_nats" for name in ("loss", "claimed_bound", "proven_bound")}
+RENAMED |= {name: f"{name}_bits" for name in ("ixz", "iyz", "iuz", "isz")}
+"""What ``--json`` calls fields whose names do not say their unit."""
+
+
 def finding_record(one: RunCheck) -> dict[str, Any]:
     """A finding for JSON."""
-    return {
-        "run": one.run,
-        "family": one.family,
-        "parameter": one.parameter,
-        "rho": one.rho,
-        "verdict": one.verdict.name,
-        "reason": one.reason,
-        "loss_nats": one.loss,
-        "ixz_bits": bits(one.ixz),
-        "iyz_bits": bits(one.iyz),
-        "claimed_bound_nats": one.claimed_bound,
-        "proven_bound_nats": one.proven_bound,
-        "gap_nats": one.gap,
-        "cells": one.cells,
-        "cells_left": one.left,
-        "seconds": one.seconds,
-        "cells_in_50_digits": one.digits_checked,
-        "posterior": one.posterior,
-    }
+    told = {RENAMED.get(name, name): value for name, value in vars(one).items()}
+    in_bits = {name: bits(value) for name, value in told.items() if name.endswith("_bits")}
+    return told | in_bits | {"verdict": one.verdict.name, "gap_nats": one.gap}

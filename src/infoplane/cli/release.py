@@ -165,11 +165,12 @@ def release(asked: Request) -> None:
         cost = _cost(kept, search)
         ids = None if id_column is None else frame[id_column].tolist()
         z = kept.transform(frame, ids=ids, key=key).to_numpy()
+    caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {asked.max_leakage_bits:g} bits"
+    if asked.mechanism is not None:  # before anything is written: not every joint has one
+        made = Mechanism.of_joint(joint, kept.encoder, note=f"hides {', '.join(asked.hide)}: {caps}")
     said = f": {counted(len(z), 'row')}, {' and '.join(joint.x_names)} as {counted(kept.clusters, 'released value')}"
     write_released(_table(kept, z, asked.shown_as, ids, key), asked.out, said, key)
-    caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {asked.max_leakage_bits:g} bits"
-    made = Mechanism.of_joint(joint, kept.encoder, note=f"hides {', '.join(asked.hide)}: {caps}")
-    output.write(asked.mechanism, partial(_replace, made))
+    output.write(asked.mechanism, lambda path: _replace(made, path))
     output.write_table(decoded(kept).reset_index(), asked.decoder)
     sentences = cost
     if isinstance(kept, Release):
@@ -218,7 +219,7 @@ def read_joint(asked: Request, bins: Mapping[str, Any], *ids: str | None) -> tup
     for name in bins:
         if name not in (*columns, *hide, *keep):
             raise click.UsageError(f"--bin {name}: the column must be one of those released, kept or hidden.")
-    frame = read_frame(asked.data, (*columns, *hide, *keep, *filter(None, ids)), [*bins])
+    frame = read_frame(asked.data, (*columns, *hide, *keep, *filter(None, ids)), bins)
     if keep:
         return frame, TaskJoint.from_frame(frame, columns, keep, hide, bins=bins, missing=asked.missing)
     return frame, Joint.from_frame(frame, list(columns), list(hide), bins=bins, missing=asked.missing)

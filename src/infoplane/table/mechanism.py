@@ -94,6 +94,9 @@ class MechanismFeature:
                 # A text file with an empty cell may say 1.0 where another says 1.
                 number = pd.to_numeric(column, errors="coerce")
                 column = column.where(~number.isin(part.values), number)
+            elif [pd.api.types.infer_dtype(one) for one in (part.values, column)] == ["string", "integer"]:
+                # A text file whose values are all whole numbers says 1 where another, with words beside them, says "1".
+                column = column.map(str, na_action="ignore")
             columns.append(column)
         return columns
 
