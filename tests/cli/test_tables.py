@@ -53,6 +53,11 @@ def test_column_names_with_commas_are_quoted(run, write):
     assert run("solve", path, "--x", '"a,b"', "--y", "c", *OPTIONS).json["x_names"] == ["a,b"]
 
 
+def test_spaces_around_names_in_the_header_are_none_of_them(run, write):
+    path = write("x, y ,n\n1, a,2\n2,b,1\n")
+    assert run("solve", path, "--x", "x", "--y", "y", "--count", "n", *OPTIONS).json["y_labels"] == [" a", "b"]
+
+
 def test_byte_order_mark_and_blank_lines(run, write):
     path = write("\ufeffx,y\n\na,b\nc,d\n\n")
     assert run("solve", path, "--x", "x", "--y", "y", *OPTIONS).json["x_labels"] == ["a", "c"]

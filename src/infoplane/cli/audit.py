@@ -125,7 +125,7 @@ def of_mechanism(asked: Request, mechanism: Mechanism) -> tuple[Joint, Any, Any]
         if name in feature.columns:
             raise InvalidOptionError(f"the secret {name!r} is itself what the mechanism releases.")
     bins = {**asked.bins, **feature.edges}
-    frame = read_frame(asked.original, (*feature.columns, *secret), bins)
+    frame = read_frame(asked.original, (*feature.columns, *secret), bins, asked.missing)
     joint = Joint.from_frame(frame, list(feature.columns), list(secret), bins=bins, missing=asked.missing)
     encoder = mechanism.encoder_for(joint)
     if unmet := mechanism.unknown(frame).get(feature.name):
@@ -142,7 +142,7 @@ def of_table(asked: Request) -> tuple[Joint, Any, Any, Any]:
     hide = list(asked.hide)
     if not hide:
         raise click.UsageError("name the columns of ORIGINAL that are the secret with --hide.")
-    frame = read_frame(asked.original, hide, asked.bins)
+    frame = read_frame(asked.original, hide, asked.bins, asked.missing)
     seen = read_frame(asked.released)
     for name in hide:
         if name in seen.columns:

@@ -219,7 +219,7 @@ def read_joint(asked: Request, bins: Mapping[str, Any], *ids: str | None) -> tup
     for name in bins:
         if name not in (*columns, *hide, *keep):
             raise click.UsageError(f"--bin {name}: the column must be one of those released, kept or hidden.")
-    frame = read_frame(asked.data, (*columns, *hide, *keep, *filter(None, ids)), bins)
+    frame = read_frame(asked.data, (*columns, *hide, *keep, *filter(None, ids)), bins, asked.missing)
     if keep:
         return frame, TaskJoint.from_frame(frame, columns, keep, hide, bins=bins, missing=asked.missing)
     return frame, Joint.from_frame(frame, list(columns), list(hide), bins=bins, missing=asked.missing)
@@ -447,7 +447,10 @@ def _levels(joint: Joint, asked: str) -> tuple[str, list[Any]]:
         )
     values = by_column(joint.x_labels, joint.x_names)[name]
     found = []
+    texts = table.iloc[:, 0].map(label_text)
+    for text in texts[texts.duplicated()]:
+        raise InvalidOptionError(f"--levels: {rest} must have each value of {name!r} once; found {text!r} twice.")
     for level in table.columns[1:]:
-        groups = dict(zip(map(label_text, table.iloc[:, 0]), table[level], strict=True))
+        groups = dict(zip(texts, table[level], strict=True))
         found.append({value: groups[label_text(value)] for value in values if label_text(value) in groups})
     return name, found

@@ -176,10 +176,7 @@ def _columns(source: Source, table: Location, others: tuple[str, ...]) -> tuple[
         cells = [column.value(row, line) for column in columns]
         incomplete += None in cells
         if None in cells and source.missing not in ("drop", "category"):
-            raise InvalidJointError(
-                f"line {line} has an empty cell in column {names[cells.index(None)]!r}. Leave the row out (--missing drop), or give "
-                "what is missing a label (--missing category)."
-            )
+            raise _empty(line, names[cells.index(None)], "Leave the row out (--missing drop), or give")
         amount = 1.0 if weight is None else rows.count(row[weight], line, str(count))
         # 1, True and 1.0 are equal to Python: with their types they are three, which the joint then refuses.
         key = (*cells, *map(type, cells))
@@ -194,6 +191,12 @@ def _columns(source: Source, table: Location, others: tuple[str, ...]) -> tuple[
         _say_dropped(table, incomplete, seen)
     frame = _framed(columns, [[key[at] for key in amounts] for at in range(len(columns))])
     return frame.assign(**{WEIGHT: np.fromiter(amounts.values(), float, count=len(amounts))}), WEIGHT
+
+
+def _empty(line: int, name: str, advice: str) -> InvalidJointError:
+    return InvalidJointError(
+        f"line {line} has an empty cell in column {name!r}. {advice} what is missing a label (--missing category)."
+    )
 
 
 def _say_dropped(table: Location, dropped: int, rows: int) -> None:
@@ -244,10 +247,12 @@ def _framed(columns: list[_Column], values: list[list[Any]]) -> Any:
     return pd.DataFrame({one.name: one.series(cells) for one, cells in zip(columns, values, strict=True)})
 
 
-def read_frame(name: str, needed: Sequence[str] = (), bins: Mapping[str, Any] | None = None) -> Any:
+def read_frame(
+    name: str, needed: Sequence[str] = (), bins: Mapping[str, Any] | None = None, missing: str = "category"
+) -> Any:
     """Every row of a table with all its columns, those ``needed`` among them, as a pandas frame; None where a cell is empty.
 
-    Columns with a rule in ``bins`` are read as `_Column` says.
+    Columns with a rule in ``bins`` are read as `_Column` says; ``missing`` may refuse empty cells of those that are needed.
     """
     table, bins = located(name), bins or {}
     built_in = (
@@ -262,6 +267,8 @@ def read_frame(name: str, needed: Sequence[str] = (), bins: Mapping[str, Any] | 
         for line, row in rows:
             for column, cells in zip(columns, values, strict=True):
                 cells.append(column.value(row, line))
+                if missing == "error" and cells[-1] is None and column.name in needed:
+                    raise _empty(line, column.name, "Give")
         if not any(values):
             raise InvalidJointError("a table must have at least one row beside its header; found none.")
     check_columns(rows.header, needed)
