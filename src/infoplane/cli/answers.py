@@ -11,7 +11,6 @@ import click
 from infoplane_verify import CheckVerdict, RunCheck, passed, sentence
 
 from ..formatting import counted, rounded
-from ..information import bits
 from ..storage.archive import verify as check
 from ..storage.store import StoreStatus, read_store, readable, store_status
 from ..sweep.progress import bar, duration
@@ -161,14 +160,10 @@ def verify(asked: Request) -> None:
         click.get_current_context().exit(output.NOT_CONVERGED)
 
 
-RENAMED = {"left": "cells_left", "digits_checked": "cells_in_50_digits"}
-RENAMED |= {name: f"{name}_nats" for name in ("loss", "claimed_bound", "proven_bound")}
-RENAMED |= {name: f"{name}_bits" for name in ("ixz", "iyz", "iuz", "isz")}
-"""What ``--json`` calls fields whose names do not say their unit."""
-
-
 def finding_record(one: RunCheck) -> dict[str, Any]:
     """A finding for JSON."""
-    told = {RENAMED.get(name, name): value for name, value in vars(one).items()}
-    in_bits = {name: bits(value) for name, value in told.items() if name.endswith("_bits")}
-    return told | in_bits | {"verdict": one.verdict.name, "gap_nats": one.gap}
+    plain = output.named(one, "run", "family", "parameter", "rho", "reason", "cells", "seconds", "posterior")
+    numbers = ("loss_nats", "ixz_bits", "iyz_bits", "iuz_bits", "isz_bits")
+    bounds = ("claimed_bound_nats", "proven_bound_nats", "gap_nats")
+    work = {"cells_left": one.left, "cells_in_50_digits": one.digits_checked}
+    return {**plain, "verdict": one.verdict.name, **output.named(one, *numbers, *bounds), **work}

@@ -36,17 +36,7 @@ from .caps import frontier_of_caps
 from .flags import Request, Whole, as_json, command, flag_of, numbers, option, several, switch, written
 from .options import Source, joint_options, task_options
 
-
-def _with_vega(_context: click.Context, _parameter: click.Parameter, report: Path | None) -> Path | None:
-    """An error, before any work, if what a report needs is not installed."""
-    if report is not None:
-        from ..view.report.page import vega_library
-
-        vega_library()
-    return report
-
-
-report_page = written("--report", "page", "One HTML page to look at offline: .html.", callback=_with_vega)
+report_page = written("--report", "report", "One HTML page to look at offline: .html.")
 
 files = several(
     written("--out", "archive", "Every run, as .csv, .parquet, or .npz with encoders."),
@@ -192,14 +182,9 @@ def present(
     if asked.as_json:
         told = record(found, problem, seed)
         if changes is not None:
+            shown = ("clusters_below", "clusters_above", "found")
             told["transitions"] = [
-                {
-                    "gamma_low": change.low,
-                    "gamma_high": change.high,
-                    "clusters_below": change.clusters_below,
-                    "clusters_above": change.clusters_above,
-                    "found": change.found,
-                }
+                {"gamma_low": change.low, "gamma_high": change.high, **output.named(change, *shown)}
                 for change in changes
             ]
         output.print_json(told)

@@ -120,6 +120,14 @@ def one_line_warnings() -> Iterator[None]:
             note(f"Warning: {count - 1} more {'was' if count == 2 else 'were'} like it ({category.__name__}).")
 
 
+def named(one: Any, *names: str) -> dict[str, Any]:
+    """Attributes of a result for JSON: ``loss_nats`` is its loss, ``ixz_bits`` its ixz in bits, where it has one."""
+    found = {name: getattr(one, name.removesuffix("_nats").removesuffix("_bits")) for name in names}
+    return {
+        name: bits(value) if name.endswith("_bits") and value is not None else value for name, value in found.items()
+    }
+
+
 def joint_record(joint: Joint) -> dict[str, Any]:
     """The alphabets, so that rows and columns of an encoder can be read; I(X;Y), and how much of it the sample size explains."""
     expected, made, denoised = joint.expected_information, joint.denoising, None
