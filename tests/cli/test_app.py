@@ -1,13 +1,11 @@
 """The group of commands: version, help, and the command line as a process."""
 
-import json
 import subprocess
 import sys
 
 import pytest
 
 import infoplane as ip
-from infoplane.runtime.compiling import COMPILING
 
 
 def test_version_and_help(run):
@@ -19,14 +17,6 @@ def test_version_and_help(run):
         assert shown.code == 0
         assert f"infoplane {name}" in shown.out.partition("Example")[2]
         assert "\\b" not in shown.out
-
-
-def test_process_json_on_stdout_and_nothing_else():
-    command = [sys.executable, "-m", "infoplane.cli", "solve", "paper_uniform", "--gamma", "0.2", "--starts", "2"]
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["loss_nats"] == pytest.approx(-0.240760, abs=2e-6)
-    assert done.stderr in ("", f"{COMPILING}\n")
 
 
 COMMAND = f"{sys.executable} -m infoplane solve heart --gamma 0.2 --solver blahut-arimoto --starts 1 --max-iter 2000"

@@ -7,8 +7,7 @@ A cell that begins with ``=``, ``+``, ``-`` or ``@``, or with a tab or a carriag
 into the data. Labels are written as they are, since they must come back as they were (an escaped label is another label); a line on
 stderr says that there are such cells, and with ``--escape-formulas`` each has an apostrophe in front of it.
 
-Exit codes: 0 done, 2 usage, 3 bad data, 4 finished but not converged, 5 cannot write; 1 is a bug, and shows its traceback. 130 interrupted
-by Ctrl-C, 143 by SIGTERM, as batch systems send it, 129 by SIGHUP, a terminal that was closed: all three end a command in the same way.
+Ctrl-C, SIGTERM, as batch systems send it, and SIGHUP, a terminal that was closed, end a command in the same way; a bug shows its traceback.
 """
 
 from __future__ import annotations

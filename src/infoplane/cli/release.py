@@ -423,11 +423,9 @@ def compare_releases(asked: Request) -> None:
 
 def _edges(read: Mapping[str, Mechanism], columns: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
     """How mechanisms cut columns into bins: all their edges, so that each of them is a map of the letters."""
-    found: dict[str, set[float]] = {}
-    for feature in (feature for one in read.values() for feature in one.features):
-        for name in columns:
-            found.setdefault(name, set()).update(feature.edges.get(name, ()))
-    return {name: tuple(sorted(edges)) for name, edges in found.items() if edges}
+    edges = [feature.edges for one in read.values() for feature in one.features]
+    found = {name: {edge for one in edges for edge in one.get(name, ())} for name in columns}
+    return {name: tuple(sorted(some)) for name, some in found.items() if some}
 
 
 def _levels(joint: Joint, asked: str) -> tuple[str, list[Any]]:
