@@ -153,8 +153,28 @@ def test_unknown_names_and_endings_are_3(run, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        ("solve", "notes.docx", "--x", "a", "--keep", "b", "--hide", "c", "--beta", "1"),
+        ("solve", "paper_uniform", "--gamma", "0.4", "--prior", "notes.docx"),
+        ("efficiency", "paper_uniform", "notes.docx"),
+    ],
+)
+def test_a_file_of_any_other_kind_is_no_table(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.docx").write_text("no table")
+    said = run(*command)
+    assert (said.code, "notes.docx" in said.err, ".csv, .tsv, .txt, .parquet" in said.err) == (3, True, True)
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
+        (("table.csv", "--x", "a", "--keep", "b", "--hide", "c", "--beta", "1", "--counts"), "--counts goes with"),
+        (
+            ("table.csv", "--x", "a", "--keep", "b", "--hide", "c", "--beta", "1", "--count", "b"),
+            "--x, --keep or --hide",
+        ),
         (("heart", "--x", "a"), "heart is built in and takes no --x"),
         (("heart", "--matrix"), "takes no --matrix"),
         (("table.csv", "--x", "a"), "name its columns with --x and --y"),

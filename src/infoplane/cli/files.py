@@ -211,8 +211,10 @@ def _separator_of(line: str) -> str:
 
 def _typed_rows(table: Any) -> Rows:
     readers: dict[str, Callable[[Any], Rows]] = {SQL: _sql_rows, ".xlsx": _excel_rows}
-    readers |= dict.fromkeys(JSON_LINES, _json_rows)
-    return readers.get(kind_of(table), _arrow_rows)(table)
+    readers |= dict.fromkeys(JSON_LINES, _json_rows) | dict.fromkeys(ARROW, _arrow_rows)
+    if kind_of(table) not in readers:
+        raise InvalidJointError(f"a table ends in one of {', '.join((*TEXTS, *TYPED))}.")
+    return readers[kind_of(table)](table)
 
 
 def dataset_of(path: Path) -> Any:

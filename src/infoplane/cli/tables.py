@@ -87,30 +87,35 @@ def read_tasks(source: Source, keep: tuple[str, ...], hide: tuple[str, ...]) -> 
         raise click.UsageError(
             "--keep and --hide take the records as they are: leave out --smoothing, --prior and --denoise."
         )
-    table = located(source.name)
     for name in (*keep, *hide):
         if name in source.x or (name in keep and name in hide):
             raise click.UsageError(f"a column is part of one of --x, --keep and --hide; found {name!r} in two of them.")
-    with readable(table):
-        frame, weight = _columns(source, table, (*keep, *hide))
-        return TaskJoint.from_frame(frame, source.x, keep, hide, weight, source.bins, source.missing or "error")
+    table = located(source.name)
+    _check_kind(table, "--keep and --hide need a table", repr(source.name))
+    return _table(source, table, keep, hide)
 
 
-def _table(source: Source, table: Location) -> Joint:
-    if not source.x or not source.y:
+def _table(source: Source, table: Location, keep: tuple[str, ...] = (), hide: tuple[str, ...] = ()) -> Any:
+    """The joint of columns x and y; or of x, what is to be kept, and what to be hidden."""
+    others = (*keep, *hide) or source.y
+    if not source.x or not others:
         raise click.UsageError(f"{table.name} is a table: name its columns with --x and --y.")
     if source.wide:
         raise click.UsageError("a --wide table has its labels in the first column and row: leave out --x and --y.")
     if source.counts:
         raise click.UsageError("--counts goes with --matrix; the column of counts of a table is named by --count.")
-    if source.count in (*source.x, *source.y):
-        raise click.UsageError(f"the column {source.count!r} of --count cannot be part of --x or --y.")
+    roles = "--x, --keep or --hide" if keep else "--x or --y"
+    if source.count in (*source.x, *others):
+        raise click.UsageError(f"the column {source.count!r} of --count cannot be part of {roles}.")
     for name in source.bins:
-        if name not in (*source.x, *source.y):
-            raise click.UsageError(f"--bin {name}: the column must be one of --x or --y.")
+        if name not in (*source.x, *others):
+            raise click.UsageError(f"--bin {name}: the column must be one of {roles}.")
     with readable(table):
-        frame, weight = _columns(source, table, source.y)
-        smoothing, missing = source.smoothing or 0.0, source.missing or "error"
+        frame, weight = _columns(source, table, others)
+        missing = source.missing or "error"
+        if keep:
+            return TaskJoint.from_frame(frame, source.x, keep, hide, weight, source.bins, missing)
+        smoothing = source.smoothing or 0.0
         return Joint.from_frame(frame, list(source.x), list(source.y), weight, smoothing, source.bins, missing)
 
 
