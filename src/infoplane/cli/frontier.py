@@ -31,6 +31,7 @@ from ..sweep.grid import default_grid, natural_range
 from ..sweep.progress import bar, working
 from ..sweep.sweep import sweep
 from ..task_problem import TASK_GRID, family_on, task_funnel
+from ..view.plot import plot_planes
 from . import options, output
 from .caps import frontier_of_caps
 from .flags import Request, Whole, as_json, command, flag_of, numbers, option, several, switch, written
@@ -202,8 +203,6 @@ def present(
 def draw(found: Frontier, title: str, path: Path | None, notation: str, changes: Sequence[Transition] = ()) -> None:
     """The information plane as a picture, if one was asked for."""
     if path is not None:
-        from ..view.plot import plot_planes
-
         planes = [(f"{family_said(found)} of {title}", found)]
         output.write(path, partial(plot_planes, planes, transitions=changes, notation=notation))
 
