@@ -195,7 +195,7 @@ LAZY = {
     "joint.task_joint": "narwhals, as for a Joint: 0.1 s that only frames need",
     "cli.app": "the options of solvers load with the first command, not with the group",
     "view.plot": "pandas, with what is read off a grid",
-    "cli.frontier": "matplotlib, altair and the proofs load when asked for",
+    "cli.flags": "altair loads when a report is asked for",
     "cli.options": "files are read if JOINT is one, and a plugin is looked for if it is named",
     "solution": "matplotlib is an extra; cross-fitting solves, and loads when it is asked for",
 }

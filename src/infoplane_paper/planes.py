@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 
 from .drawing import Row, draw_multiples
 from .pieces import BASELINE, KINDS, Certified, Merges, Method, Piece, Private, Starts, Sweep
@@ -420,6 +419,8 @@ def are_comparable(losses: Losses) -> Finding:
 
 def is_best(losses: Losses, solver: str) -> Finding:
     """Whether a solver has a lower best loss than each other at more parameters than chance would give (sign test, 5%)."""
+    from scipy.stats import binomtest  # half a second, which a help text need not take
+
     said, answers = [], []
     for other in (one for one in losses if one != solver):
         gaps = losses[other] - losses[solver]

@@ -95,3 +95,17 @@ def test_a_gain_of_one_s_own(run, people):
     done = run(*ask, people / "bad.csv")
     assert done.code == 2
     assert "none is named 'm'" in done.err
+
+
+def test_a_secret_in_bins_is_attacked_and_measured_in_those_bins(run, tmp_path):
+    rng = np.random.default_rng(0)
+    day = pd.Timestamp("2000-01-01") + pd.to_timedelta(rng.integers(0, 1000, 400), unit="D")
+    pd.DataFrame({"born": day.date, "age": rng.integers(18, 80, 400)}).to_csv(tmp_path / "people.csv", index=False)
+    pd.DataFrame({"z": day.year.map("y{}".format)}).to_csv(tmp_path / "released.csv", index=False)
+    ask = ("audit", tmp_path / "people.csv", tmp_path / "released.csv", "--attack", "--json", "--hide")
+    found = pd.DataFrame(run(*ask, "born", "--bin", "born:year").json["audit"]).set_index("measure").value
+    shares = np.bincount(day.year - 2000) / 400
+    assert found["mutual information"] == pytest.approx(-(shares * np.log2(shares)).sum())
+    assert found["held-out attacker"] == 1.0
+    found = pd.DataFrame(run(*ask, "age", "--bin", "age:2").json["audit"]).set_index("measure").value
+    assert found["held-out attacker"] > 0.4  # one of two bins; of sixty ages it would be one or two in a hundred

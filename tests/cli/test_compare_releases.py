@@ -19,6 +19,7 @@ def people(tmp_path):
     rich = np.where((job == "judge") & (rng.random(500) < 0.8), "rich", "not")
     pd.DataFrame({"age": age, "job": job, "sex": sex, "rich": rich}).to_csv(tmp_path / "people.csv", index=False)
     pd.DataFrame({"value": ["cook", "clerk", "smith"], "level": "work"}).to_csv(tmp_path / "jobs.csv", index=False)
+    pd.DataFrame({"value": ["cook", "cook"], "level": ["work", "food"]}).to_csv(tmp_path / "twice.csv", index=False)
     return tmp_path
 
 
@@ -66,11 +67,13 @@ def test_all_kinds_of_releases_in_one_table(run, people):
         (("--levels", "age:none.csv"), "none.csv"),
         (("--levels", "age:1２"), "expected a table ending in"),
         (("--levels", "job:3"), "Give a mapping"),
+        (("--levels", "job:twice.csv"), "each value of 'job' once; found 'cook' twice"),
         (("--drop", "wage"), "'wage'"),
         ((), "a release at least"),
     ],
 )
-def test_what_is_refused(run, people, options, said):
+def test_what_is_refused(run, people, monkeypatch, options, said):
+    monkeypatch.chdir(people)
     done = run("compare-releases", people / "people.csv", "--x", "age,job", "--hide", "sex", *options)
     assert done.code in (2, 3), done.err
     assert said in done.err

@@ -33,7 +33,8 @@ def test_what_has_no_records_is_refused(run, words):
 
 def test_writes_tables_and_a_picture(run, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(demo, "QUICK", (demo.DemoSweep("bottleneck", 2, 1, 50), demo.DemoSweep("funnel", 2, 1, 5)))
+    few = {name: {"points": 2, "starts": 1, "max_iter": most} for name, most in (("bottleneck", 50), ("funnel", 5))}
+    monkeypatch.setattr(demo, "QUICK", few)
     said = run("demo", "--quick", "--out", tmp_path / "new" / "pictures")
     assert said.code == 0
     assert "bottleneck frontier of heart: 1 start of annealing" in said.out

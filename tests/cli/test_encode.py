@@ -79,3 +79,19 @@ def test_a_model_that_is_none_is_refused(run, people):
     (people / "m.json").write_text("{}")
     done = run("apply", people / "m.json", people / "people.csv", "--out", people / "out.csv")
     assert (done.code, "is no mechanism" in done.err) == (3, True)
+
+
+def test_numbers_among_words_are_met_again_in_rows_without_words(run, tmp_path):
+    """A column of codes and the word unknown holds text; rows that are all codes hold the same values."""
+    codes = [f"{n % 4}" if n % 9 else "unknown" for n in range(120)]
+    rows = pd.DataFrame({"code": codes, "y": [one in "01" for one in codes]})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    options = ("--columns", "code", "--target", "y", "--clusters", "2", "--out", tmp_path / "e.csv")
+    assert run("encode", tmp_path / "rows.csv", *options, "--model", tmp_path / "m.json").code == 0
+    some = rows[rows.code != "unknown"].drop(columns="y")
+    some.to_csv(tmp_path / "some.csv", index=False)
+    said = run("apply", tmp_path / "m.json", tmp_path / "some.csv", "--out", tmp_path / "z.csv")
+    assert (said.code, "never met" in said.err) == (0, False)
+    wanted = read_mechanism(tmp_path / "m.json").apply(some)
+    assert pd.read_csv(tmp_path / "z.csv").code.tolist() == wanted.code.tolist()
+    assert wanted.code.nunique() == 2

@@ -1,6 +1,7 @@
 """The options that commands share: read from the records of problems and the fields of solvers; and ``--plugin``, solvers of one's own."""
 
 import dataclasses
+import json
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from infoplane.cli.app import infoplane
 from infoplane.cli.flags import Request
 from infoplane.problem import FAMILIES
 from infoplane.runtime import budget
+from infoplane.runtime.compiling import COMPILING
 from infoplane.solvers import registry
 from infoplane.solvers.job import ProofOptions
 
@@ -218,21 +220,17 @@ def test_a_file_that_has_the_name_of_another_module_is_refused(run, mine):
     assert "json is the name of another module" in " ".join(said.err.split())
 
 
-def test_a_process_of_its_own_finds_it(mine):
-    command = (
-        "solve",
-        "paper_uniform",
-        "--gamma",
-        "0.2",
-        "--starts",
-        "1",
-        "--plugin",
-        "my_registered.py",
-        "--solver",
-        "mine",
-    )
+def test_a_process_of_its_own_finds_it_and_prints_one_object_and_nothing_else(mine):
+    command = ("solve", "paper_uniform", "--gamma", "0.2", "--starts", "2", "--json")
     ended = subprocess.run(
-        [sys.executable, "-m", "infoplane", *command], capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, "-m", "infoplane.cli", *command, "--plugin", "my_registered.py", "--solver", "mine"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    assert "mine" in ended.stdout
+    found = json.loads(ended.stdout)
+    assert found["solver"] == "mine"
+    assert found["loss_nats"] == pytest.approx(-0.240760, abs=2e-6)
+    assert ended.stderr in ("", f"{COMPILING}\n")

@@ -293,3 +293,32 @@ def test_a_stricter_search_that_keeps_more_is_recommended_and_costs_are_never_ne
         (found[len(caps)],) = _cost(kept, search)
     assert "the search keeps" in found[1]
     assert "costs 0.0000 bits" in found[2]
+
+
+def test_an_empty_cell_is_refused_by_its_line_and_with_an_option_that_there_is(run, tmp_path):
+    (tmp_path / "people.csv").write_text("age,sex,note\n20,f,\n,m,\n30,m,\n")
+    asked = (tmp_path / "people.csv", "--hide", "sex")
+    for more in (("release", *asked, "--x", "age", "--max-lift-bits", "1", "--out", tmp_path / "o.csv"),
+                 ("compare-releases", *asked, "--x", "age", "--merge", "1")):  # fmt: skip
+        said = run(*more)
+        assert (said.code, said.err.count("line 3 has an empty cell in column 'age'. Give what is missing")) == (3, 1)
+    assert run(*more, "--missing", "category").code == 0
+
+
+def test_dates_are_released_in_bins_and_hidden_in_bins(run, tmp_path):
+    rows = pd.DataFrame(
+        {"born": [f"200{n % 4}-01-0{n % 9 + 1}" for n in range(72)], "sex": ["fm"[n % 3 == 0] for n in range(72)]}
+    )
+    rows.to_csv(tmp_path / "people.csv", index=False)
+    for x, hide in (("born", "sex"), ("sex", "born")):
+        out, model = tmp_path / f"{x}.csv", tmp_path / f"{x}.json"
+        asked = ("release", tmp_path / "people.csv", "--x", x, "--hide", hide, "--bin", "born:year", "--max-leakage-bits", "0.2",
+                 "--max-seconds", "1", "--as", "value", "--out", out)  # fmt: skip
+        if x == "born":  # a mechanism knows no bins of dates: refused before anything is written
+            refused = run(*asked, "--mechanism", model)
+            assert (refused.code, "bins of dates" in refused.err, out.exists()) == (2, True, False)
+            assert run(*asked).code == 0
+            assert set(pd.read_csv(out).born) <= {2000, 2001, 2002, 2003}
+        else:
+            assert run(*asked, "--mechanism", model).code == 0
+            assert set(pd.read_csv(out).sex) == {"f", "m"}

@@ -53,6 +53,11 @@ def test_column_names_with_commas_are_quoted(run, write):
     assert run("solve", path, "--x", '"a,b"', "--y", "c", *OPTIONS).json["x_names"] == ["a,b"]
 
 
+def test_spaces_around_names_in_the_header_are_none_of_them(run, write):
+    path = write("x, y ,n\n1, a,2\n2,b,1\n")
+    assert run("solve", path, "--x", "x", "--y", "y", "--count", "n", *OPTIONS).json["y_labels"] == [" a", "b"]
+
+
 def test_byte_order_mark_and_blank_lines(run, write):
     path = write("\ufeffx,y\n\na,b\nc,d\n\n")
     assert run("solve", path, "--x", "x", "--y", "y", *OPTIONS).json["x_labels"] == ["a", "c"]
@@ -148,8 +153,28 @@ def test_unknown_names_and_endings_are_3(run, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        ("solve", "notes.docx", "--x", "a", "--keep", "b", "--hide", "c", "--beta", "1"),
+        ("solve", "paper_uniform", "--gamma", "0.4", "--prior", "notes.docx"),
+        ("efficiency", "paper_uniform", "notes.docx"),
+    ],
+)
+def test_a_file_of_any_other_kind_is_no_table(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.docx").write_text("no table")
+    said = run(*command)
+    assert (said.code, "notes.docx" in said.err, ".csv, .tsv, .txt, .parquet" in said.err) == (3, True, True)
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
+        (("table.csv", "--x", "a", "--keep", "b", "--hide", "c", "--beta", "1", "--counts"), "--counts goes with"),
+        (
+            ("table.csv", "--x", "a", "--keep", "b", "--hide", "c", "--beta", "1", "--count", "b"),
+            "--x, --keep or --hide",
+        ),
         (("heart", "--x", "a"), "heart is built in and takes no --x"),
         (("heart", "--matrix"), "takes no --matrix"),
         (("table.csv", "--x", "a"), "name its columns with --x and --y"),
@@ -312,6 +337,16 @@ def test_decimal_commas_between_semicolons(write, capsys):
         load(write("v;y\n1,5;a\n1.234,5;b\n"), "v", "y", bins={"v": 2})
     with pytest.raises(ip.InvalidJointError, match="found '1,5' where a number is expected"):
         load(write('v,y\n"1,5",a\n'), "v", "y", bins={"v": 2})
+
+
+def test_a_prior_has_its_labels_as_they_are_written(tmp_path):
+    """In the file's own order; of numbers that a typed file holds, too."""
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"x": [0.5, 1.5, 2.5], "flag": [True, False, True], "y": [1, 2, 2]}).to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "p.csv").write_text("x,flag,p\n2.5,True,0.2\n0.5,True,0.5\n1.5,False,0.3\n")
+    joint = load(tmp_path / "t.parquet", "x,flag", "y", prior=str(tmp_path / "p.csv"))
+    assert joint.x_labels == ((0.5, True), (1.5, False), (2.5, True))
+    assert joint.p_x == pytest.approx([0.5, 0.3, 0.2])
 
 
 # -- samples are not distributions -------------------------------------------------------------------------------------

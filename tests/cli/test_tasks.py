@@ -117,9 +117,12 @@ def test_a_frontier_is_stored_resumed_reported_and_verified(run, table, tmp_path
 
 def test_a_solution_is_verified_and_its_clusters_say_each_target_on_its_own(run, table, tmp_path):
     out = str(tmp_path / "a.npz")
-    said = run(*columns(table), "--beta", "1", "--certify", "--out", out)
+    said = run(*columns(table), "--beta", "1", "--certify", "--out", out, "--json")
     assert said.code == 0
-    assert "VERIFIED" in run("verify", out).out
+    (found,) = run("verify", out, "--json").json["findings"]
+    assert found["verdict"] == "VERIFIED"
+    for name in ("ixz_bits", "iuz_bits", "isz_bits", "loss_nats"):
+        assert found[name] == pytest.approx(said.json[name], abs=1e-12)
     held = ip.Frontier.load(out).runs[0].clusters_frame().filter(regex="z\\)$")
     assert held.filter(like="rich").sum(axis=1).to_numpy() == pytest.approx(1.0)
     assert held.filter(like="sex").sum(axis=1).to_numpy() == pytest.approx(1.0)

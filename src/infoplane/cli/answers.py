@@ -11,7 +11,6 @@ import click
 from infoplane_verify import CheckVerdict, RunCheck, passed, sentence
 
 from ..formatting import counted, rounded
-from ..information import bits
 from ..storage.archive import verify as check
 from ..storage.store import StoreStatus, read_store, readable, store_status
 from ..sweep.progress import bar, duration
@@ -163,22 +162,8 @@ def verify(asked: Request) -> None:
 
 def finding_record(one: RunCheck) -> dict[str, Any]:
     """A finding for JSON."""
-    return {
-        "run": one.run,
-        "family": one.family,
-        "parameter": one.parameter,
-        "rho": one.rho,
-        "verdict": one.verdict.name,
-        "reason": one.reason,
-        "loss_nats": one.loss,
-        "ixz_bits": bits(one.ixz),
-        "iyz_bits": bits(one.iyz),
-        "claimed_bound_nats": one.claimed_bound,
-        "proven_bound_nats": one.proven_bound,
-        "gap_nats": one.gap,
-        "cells": one.cells,
-        "cells_left": one.left,
-        "seconds": one.seconds,
-        "cells_in_50_digits": one.digits_checked,
-        "posterior": one.posterior,
-    }
+    plain = output.named(one, "run", "family", "parameter", "rho", "reason", "cells", "seconds", "posterior")
+    numbers = ("loss_nats", "ixz_bits", "iyz_bits", "iuz_bits", "isz_bits")
+    bounds = ("claimed_bound_nats", "proven_bound_nats", "gap_nats")
+    work = {"cells_left": one.left, "cells_in_50_digits": one.digits_checked}
+    return {**plain, "verdict": one.verdict.name, **output.named(one, *numbers, *bounds), **work}

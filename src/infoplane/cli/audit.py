@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
+from ..encoder.letters import column_of, in_memory
 from ..errors import InvalidOptionError
 from ..formatting import counted, filled, label_text
 from ..joint.joint import Joint
@@ -86,7 +87,8 @@ def audit(asked: Request) -> None:
     if is_table:
         found = found.drop(index=list(OF_X), errors="ignore")
     if attack:
-        secrets = pd.MultiIndex.from_frame(frame[list(joint.y_names)]).to_flat_index()
+        rows = in_memory(frame)
+        secrets = [*zip(*(column_of(rows, one, joint.bins.get(one)) for one in joint.y_names), strict=True)]
         done = held_out_attack(seen, secrets, rng=0)
         found = pd.concat([found, measured([("held-out attacker", done.share, f"{done}.")])])
     name = Path(released).name
@@ -123,7 +125,7 @@ def of_mechanism(asked: Request, mechanism: Mechanism) -> tuple[Joint, Any, Any]
         if name in feature.columns:
             raise InvalidOptionError(f"the secret {name!r} is itself what the mechanism releases.")
     bins = {**asked.bins, **feature.edges}
-    frame = read_frame(asked.original, (*feature.columns, *secret), [*bins])
+    frame = read_frame(asked.original, (*feature.columns, *secret), bins, asked.missing)
     joint = Joint.from_frame(frame, list(feature.columns), list(secret), bins=bins, missing=asked.missing)
     encoder = mechanism.encoder_for(joint)
     if unmet := mechanism.unknown(frame).get(feature.name):
@@ -140,7 +142,7 @@ def of_table(asked: Request) -> tuple[Joint, Any, Any, Any]:
     hide = list(asked.hide)
     if not hide:
         raise click.UsageError("name the columns of ORIGINAL that are the secret with --hide.")
-    frame = read_frame(asked.original, hide, [*asked.bins])
+    frame = read_frame(asked.original, hide, asked.bins, asked.missing)
     seen = read_frame(asked.released)
     for name in hide:
         if name in seen.columns:

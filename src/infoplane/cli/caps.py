@@ -59,8 +59,8 @@ def record(found: Capped, cap: float | None) -> dict[str, Any]:
     held = found.leakage_bound
     bound = {"leakage_bound_bits": None if held is None else bits(held.bound)}
     if isinstance(found, CappedTask):
-        proven = {"upper_bound_iuz_bits": bits(found.upper_bound), "gap_bits": bits(found.gap)}
-        return {"max_isz_bits": bits(found.max_isz), **proven, **bound}
+        proven = {"upper_bound_iuz_bits": bits(found.upper_bound)}
+        return output.named(found, "max_isz_bits", "gap_bits") | proven | bound
     said = {
         "max_iyz_bits": cap,
         **bound,
@@ -70,16 +70,12 @@ def record(found: Capped, cap: float | None) -> dict[str, Any]:
     if isinstance(found, CappedFunnel):
         return said | {"upper_bound_ixz_bits": bits(found.upper_bound), "gap_bits": bits(found.gap)}
     return said | {
-        "confidence": found.confidence,
-        "least_cap_bits": None if found.least_cap is None else bits(found.least_cap),
+        **output.named(found, "confidence", "least_cap_bits", "chosen"),
         "fitted_records": found.fitted_on.records,
         "tested_records": found.tested_on.records,
-        "chosen": found.chosen,
         "path": [
             {
-                "max_iyz_bits": bits(step.max_iyz),
-                "clusters": step.clusters,
-                "ixz_bits": bits(step.ixz),
+                **output.named(step, "max_iyz_bits", "clusters", "ixz_bits"),
                 "predicted_bound_bits": bits(step.predicted),
                 "bound_bits": None if step.bound is None else bits(step.bound.bound),
             }

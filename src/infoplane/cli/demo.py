@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import numpy as np
@@ -16,7 +16,6 @@ from ..frontier.frontier import Frontier
 from ..information import bits
 from ..problem import FAMILIES
 from ..solvers.annealing import Annealing
-from ..solvers.base import Solver
 from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
@@ -92,22 +91,15 @@ TITLES = {
 }
 
 
-class DemoSweep(NamedTuple):
-    """One of the demo's two frontiers; the iteration limit keeps it short, and the table says which runs reached it."""
+FULL: dict[str, dict[str, Any]] = {
+    "bottleneck": {"points": 16, "starts": 16, "max_iter": 20_000},
+    "funnel": {"points": 12, "starts": 8, "max_iter": 20_000},
+}
+QUICK: dict[str, dict[str, Any]] = {name: {"points": 6, "starts": 4, "max_iter": 5_000} for name in FULL}
+"""The demo's two frontiers; the iteration limit keeps them short, and the table says which runs reached it."""
 
-    problem: str
-    points: int
-    starts: int
-    max_iter: int
-
-    @property
-    def solver(self) -> Solver:
-        """The default solver of a sweep; for the funnel without splitting iterations, whose kernels take long to compile."""
-        return Pooling(splitting=0) if self.problem == "funnel" else Annealing()
-
-
-FULL = (DemoSweep("bottleneck", 16, 16, 20_000), DemoSweep("funnel", 12, 8, 20_000))
-QUICK = (DemoSweep("bottleneck", 6, 4, 5_000), DemoSweep("funnel", 6, 4, 5_000))
+SOLVERS = {"bottleneck": Annealing(), "funnel": Pooling(splitting=0)}
+"""The default solvers of a sweep; for the funnel without splitting iterations, whose kernels take long to compile."""
 
 
 @command()
@@ -132,15 +124,14 @@ def demo(asked: Request) -> None:
     planes: list[tuple[str, Frontier]] = []
     complete = True
     with output.at_work():
-        for part in QUICK if asked.quick else FULL:
-            family = FAMILIES[part.problem]
-            options.prepare(family.member(), part.solver)
-            with bar(part.points, part.problem) as tell:
-                limits: dict[str, Any] = {"points": part.points, "starts": part.starts, "max_iter": part.max_iter}
-                found = sweep(joint, family, None, part.solver, **limits, rng=0, progress=tell)
+        for problem, limits in (QUICK if asked.quick else FULL).items():
+            family, solver = FAMILIES[problem], SOLVERS[problem]
+            options.prepare(family.member(), solver)
+            with bar(limits["points"], problem) as tell:
+                found = sweep(joint, family, None, solver, **limits, rng=0, progress=tell)
             if found.runs:
-                print_runs(found, f"{part.problem} frontier of heart")
-                planes.append((TITLES[part.problem], found))
+                print_runs(found, f"{problem} frontier of heart")
+                planes.append((TITLES[problem], found))
             if not (complete := found.complete):
                 break
     if planes:

@@ -173,13 +173,11 @@ def show(placed: Placements, title: str, written: Notation) -> None:
         "gNID": "{gnid:.3f}",
         "solves": "{solves}",
     }
-    if not any(math.isfinite(one.high) for one in placed.placed):
-        del columns["proven to\n[bits]"]
-    if all(one.noise is None for one in placed.placed):
-        for name in (f"{written.name}\n95%", "epsilon\n95%", "optimal,\np"):
-            del columns[name]
-    plane, interval = ("I(X;Z)\n[bits]", "I(Y;Z)\n[bits]"), f"{written.name}\n95%"
-    expendable = ("solves", "|Z|", "gNID", "proven from\n[bits]", *plane, interval)
+    interval = f"{written.name}\n95%"
+    left_out = [] if any(math.isfinite(one.high) for one in placed.placed) else ["proven to\n[bits]"]
+    left_out += [interval, "epsilon\n95%", "optimal,\np"] if all(one.noise is None for one in placed.placed) else []
+    columns = {name: text for name, text in columns.items() if name not in left_out}
+    expendable = ("solves", "|Z|", "gNID", "proven from\n[bits]", "I(X;Z)\n[bits]", "I(Y;Z)\n[bits]", interval)
     output.print_table(title, filled(columns, records), left=("system",), expendable=expendable)
 
 

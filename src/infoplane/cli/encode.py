@@ -62,7 +62,7 @@ def encode(asked: Request) -> None:
             raise InvalidOptionError(f"--numbers must be among --columns; found {name!r}.")
     if target in columns:
         raise InvalidOptionError(f"--target {target!r} is among --columns: it would predict itself.")
-    frame = read_frame(table, (*columns, target), asked.numbers)
+    frame = read_frame(table, (*columns, target), dict.fromkeys(asked.numbers, ()))
     if frame[target].isna().any():
         row = int(frame[target].isna().to_numpy().argmax())
         raise InvalidJointError(

@@ -127,8 +127,9 @@ class TableRows:
         self.table, self.is_text, self.headed = table, kind_of(table) in TEXTS, headed
         self.decimal_comma = self._said = False
         self._cells = self._split(table) if self.is_text else _typed_rows(table)
-        self.header: list[str] = next(self._cells, (0, []))[1] if headed else []
-        """The first row; empty if there is none."""
+        first = next(self._cells, (0, []))[1] if headed else []
+        self.header: list[str] = [name.strip() for name in first] if self.is_text else first
+        """The first row, without the spaces around names in a text; empty if there is none."""
 
     def __iter__(self) -> Rows:
         for line, row in self._cells:
@@ -210,8 +211,10 @@ def _separator_of(line: str) -> str:
 
 def _typed_rows(table: Any) -> Rows:
     readers: dict[str, Callable[[Any], Rows]] = {SQL: _sql_rows, ".xlsx": _excel_rows}
-    readers |= dict.fromkeys(JSON_LINES, _json_rows)
-    return readers.get(kind_of(table), _arrow_rows)(table)
+    readers |= dict.fromkeys(JSON_LINES, _json_rows) | dict.fromkeys(ARROW, _arrow_rows)
+    if kind_of(table) not in readers:
+        raise InvalidJointError(f"a table ends in one of {', '.join((*TEXTS, *TYPED))}.")
+    return readers[kind_of(table)](table)
 
 
 def dataset_of(path: Path) -> Any:

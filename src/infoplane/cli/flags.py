@@ -228,8 +228,9 @@ ENDINGS = {
     "model": (".json",),
     "picture": (".png", ".svg", ".pdf"),
     "page": (".html",),
+    "report": (".html",),
 }
-"""Of each kind of file; `Frontier.load` reads an archive that ends in .npz."""
+"""Of each kind of file; `Frontier.load` reads an archive that ends in .npz, and a report is a page with charts."""
 
 
 def written(flag: str, kind: str, text: str, **more: Any) -> Decorator[Any]:
@@ -263,6 +264,10 @@ def check_target(path: Path, flag: str, kind: str) -> None:
         extra("pyarrow.parquet", "Parquet files need pyarrow", "parquet")
     elif kind == "picture":
         require_matplotlib()
+    elif kind == "report":
+        from ..view.report.page import vega_library
+
+        vega_library()
 
 
 def check_directory(directory: Path, flag: str) -> None:

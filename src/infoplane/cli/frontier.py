@@ -31,22 +31,13 @@ from ..sweep.grid import default_grid, natural_range
 from ..sweep.progress import bar, working
 from ..sweep.sweep import sweep
 from ..task_problem import TASK_GRID, family_on, task_funnel
+from ..view.plot import plot_planes
 from . import options, output
 from .caps import frontier_of_caps
 from .flags import Request, Whole, as_json, command, flag_of, numbers, option, several, switch, written
 from .options import Source, joint_options, task_options
 
-
-def _with_vega(_context: click.Context, _parameter: click.Parameter, report: Path | None) -> Path | None:
-    """An error, before any work, if what a report needs is not installed."""
-    if report is not None:
-        from ..view.report.page import vega_library
-
-        vega_library()
-    return report
-
-
-report_page = written("--report", "page", "One HTML page to look at offline: .html.", callback=_with_vega)
+report_page = written("--report", "report", "One HTML page to look at offline: .html.")
 
 files = several(
     written("--out", "archive", "Every run, as .csv, .parquet, or .npz with encoders."),
@@ -192,14 +183,9 @@ def present(
     if asked.as_json:
         told = record(found, problem, seed)
         if changes is not None:
+            shown = ("clusters_below", "clusters_above", "found")
             told["transitions"] = [
-                {
-                    "gamma_low": change.low,
-                    "gamma_high": change.high,
-                    "clusters_below": change.clusters_below,
-                    "clusters_above": change.clusters_above,
-                    "found": change.found,
-                }
+                {"gamma_low": change.low, "gamma_high": change.high, **output.named(change, *shown)}
                 for change in changes
             ]
         output.print_json(told)
@@ -217,8 +203,6 @@ def present(
 def draw(found: Frontier, title: str, path: Path | None, notation: str, changes: Sequence[Transition] = ()) -> None:
     """The information plane as a picture, if one was asked for."""
     if path is not None:
-        from ..view.plot import plot_planes
-
         planes = [(f"{family_said(found)} of {title}", found)]
         output.write(path, partial(plot_planes, planes, transitions=changes, notation=notation))
 

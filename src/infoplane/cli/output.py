@@ -7,8 +7,7 @@ A cell that begins with ``=``, ``+``, ``-`` or ``@``, or with a tab or a carriag
 into the data. Labels are written as they are, since they must come back as they were (an escaped label is another label); a line on
 stderr says that there are such cells, and with ``--escape-formulas`` each has an apostrophe in front of it.
 
-Exit codes: 0 done, 2 usage, 3 bad data, 4 finished but not converged, 5 cannot write; 1 is a bug, and shows its traceback. 130 interrupted
-by Ctrl-C, 143 by SIGTERM, as batch systems send it, 129 by SIGHUP, a terminal that was closed: all three end a command in the same way.
+Ctrl-C, SIGTERM, as batch systems send it, and SIGHUP, a terminal that was closed, end a command in the same way; a bug shows its traceback.
 """
 
 from __future__ import annotations
@@ -118,6 +117,14 @@ def one_line_warnings() -> Iterator[None]:
     for category, count in told.items():
         if count > 1:
             note(f"Warning: {count - 1} more {'was' if count == 2 else 'were'} like it ({category.__name__}).")
+
+
+def named(one: Any, *names: str) -> dict[str, Any]:
+    """Attributes of a result for JSON: ``loss_nats`` is its loss, ``ixz_bits`` its ixz in bits, where it has one."""
+    found = {name: getattr(one, name.removesuffix("_nats").removesuffix("_bits")) for name in names}
+    return {
+        name: bits(value) if name.endswith("_bits") and value is not None else value for name, value in found.items()
+    }
 
 
 def joint_record(joint: Joint) -> dict[str, Any]:

@@ -165,11 +165,12 @@ def release(asked: Request) -> None:
         cost = _cost(kept, search)
         ids = None if id_column is None else frame[id_column].tolist()
         z = kept.transform(frame, ids=ids, key=key).to_numpy()
+    caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {asked.max_leakage_bits:g} bits"
+    if asked.mechanism is not None:  # before anything is written: not every joint has one
+        made = Mechanism.of_joint(joint, kept.encoder, note=f"hides {', '.join(asked.hide)}: {caps}")
     said = f": {counted(len(z), 'row')}, {' and '.join(joint.x_names)} as {counted(kept.clusters, 'released value')}"
     write_released(_table(kept, z, asked.shown_as, ids, key), asked.out, said, key)
-    caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {asked.max_leakage_bits:g} bits"
-    made = Mechanism.of_joint(joint, kept.encoder, note=f"hides {', '.join(asked.hide)}: {caps}")
-    output.write(asked.mechanism, partial(_replace, made))
+    output.write(asked.mechanism, lambda path: _replace(made, path))
     output.write_table(decoded(kept).reset_index(), asked.decoder)
     sentences = cost
     if isinstance(kept, Release):
@@ -218,7 +219,7 @@ def read_joint(asked: Request, bins: Mapping[str, Any], *ids: str | None) -> tup
     for name in bins:
         if name not in (*columns, *hide, *keep):
             raise click.UsageError(f"--bin {name}: the column must be one of those released, kept or hidden.")
-    frame = read_frame(asked.data, (*columns, *hide, *keep, *filter(None, ids)), [*bins])
+    frame = read_frame(asked.data, (*columns, *hide, *keep, *filter(None, ids)), bins, asked.missing)
     if keep:
         return frame, TaskJoint.from_frame(frame, columns, keep, hide, bins=bins, missing=asked.missing)
     return frame, Joint.from_frame(frame, list(columns), list(hide), bins=bins, missing=asked.missing)
@@ -422,11 +423,9 @@ def compare_releases(asked: Request) -> None:
 
 def _edges(read: Mapping[str, Mechanism], columns: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
     """How mechanisms cut columns into bins: all their edges, so that each of them is a map of the letters."""
-    found: dict[str, set[float]] = {}
-    for feature in (feature for one in read.values() for feature in one.features):
-        for name in columns:
-            found.setdefault(name, set()).update(feature.edges.get(name, ()))
-    return {name: tuple(sorted(edges)) for name, edges in found.items() if edges}
+    edges = [feature.edges for one in read.values() for feature in one.features]
+    found = {name: {edge for one in edges for edge in one.get(name, ())} for name in columns}
+    return {name: tuple(sorted(some)) for name, some in found.items() if some}
 
 
 def _levels(joint: Joint, asked: str) -> tuple[str, list[Any]]:
@@ -446,7 +445,10 @@ def _levels(joint: Joint, asked: str) -> tuple[str, list[Any]]:
         )
     values = by_column(joint.x_labels, joint.x_names)[name]
     found = []
+    texts = table.iloc[:, 0].map(label_text)
+    for text in texts[texts.duplicated()]:
+        raise InvalidOptionError(f"--levels: {rest} must have each value of {name!r} once; found {text!r} twice.")
     for level in table.columns[1:]:
-        groups = dict(zip(map(label_text, table.iloc[:, 0]), table[level], strict=True))
+        groups = dict(zip(texts, table[level], strict=True))
         found.append({value: groups[label_text(value)] for value in values if label_text(value) in groups})
     return name, found

@@ -188,26 +188,16 @@ def shortfall(found: Solution, capped: caps.Capped | None, certify: float | None
 
 def record(found: Solution, seed: Seed) -> dict[str, Any]:
     """The JSON object of ``solve``; the encoder has one row per cluster and one column per x."""
-    told = ("iyz",) if found.problem.single_target else ("iuz", "isz")
+    told = ("iyz_bits",) if found.problem.single_target else ("iuz_bits", "isz_bits")
     return {
         "problem": problem_record(found.problem),
-        "solver": found.solver,
         "status": found.status.name,
-        "message": found.message,
-        "converged": found.converged,
-        "loss_nats": found.loss,
-        **{f"{name}_bits": bits(getattr(found, name)) for name in ("ixz", *told)},
-        "lower_bound_nats": found.lower_bound,
-        "gap_nats": found.gap,
-        "iterations": found.iterations,
-        "seconds": found.seconds,
+        **output.named(found, "solver", "message", "converged", "loss_nats", "ixz_bits", *told),
+        **output.named(found, "lower_bound_nats", "gap_nats", "iterations", "seconds", "start"),
+        **output.named(found, "clusters", "cluster_cap", "at_cap", "died"),
         "residuals": found.residuals._asdict(),
-        **{name: getattr(found, name) for name in ("clusters", "cluster_cap", "at_cap", "died")},
         "seed": seed,
-        "start": found.start,
-        "starts": [
-            {"loss_nats": one.loss, "status": one.status.name, "iterations": one.iterations} for one in found.starts
-        ],
+        "starts": [{"status": one.status.name, **output.named(one, "loss_nats", "iterations")} for one in found.starts],
         **output.joint_record(found.joint),
         "point_caution": found.caution,
         "encoder": found.encoder,

@@ -22,7 +22,7 @@ from .. import datasets
 from ..checks import extra
 from ..errors import InvalidJointError
 from ..formatting import alternatives, counted, did_you_mean, shortened
-from ..joint.binning import CALENDAR, as_time
+from ..joint.binning import as_time
 from ..joint.joint import Joint
 from ..joint.tables import is_missing
 from ..joint.task_joint import TaskJoint
@@ -87,30 +87,35 @@ def read_tasks(source: Source, keep: tuple[str, ...], hide: tuple[str, ...]) -> 
         raise click.UsageError(
             "--keep and --hide take the records as they are: leave out --smoothing, --prior and --denoise."
         )
-    table = located(source.name)
     for name in (*keep, *hide):
         if name in source.x or (name in keep and name in hide):
             raise click.UsageError(f"a column is part of one of --x, --keep and --hide; found {name!r} in two of them.")
-    with readable(table):
-        frame, weight = _columns(source, table, (*keep, *hide))
-        return TaskJoint.from_frame(frame, source.x, keep, hide, weight, source.bins, source.missing or "error")
+    table = located(source.name)
+    _check_kind(table, "--keep and --hide need a table", repr(source.name))
+    return _table(source, table, keep, hide)
 
 
-def _table(source: Source, table: Location) -> Joint:
-    if not source.x or not source.y:
+def _table(source: Source, table: Location, keep: tuple[str, ...] = (), hide: tuple[str, ...] = ()) -> Any:
+    """The joint of columns x and y; or of x, what is to be kept, and what to be hidden."""
+    others = (*keep, *hide) or source.y
+    if not source.x or not others:
         raise click.UsageError(f"{table.name} is a table: name its columns with --x and --y.")
     if source.wide:
         raise click.UsageError("a --wide table has its labels in the first column and row: leave out --x and --y.")
     if source.counts:
         raise click.UsageError("--counts goes with --matrix; the column of counts of a table is named by --count.")
-    if source.count in (*source.x, *source.y):
-        raise click.UsageError(f"the column {source.count!r} of --count cannot be part of --x or --y.")
+    roles = "--x, --keep or --hide" if keep else "--x or --y"
+    if source.count in (*source.x, *others):
+        raise click.UsageError(f"the column {source.count!r} of --count cannot be part of {roles}.")
     for name in source.bins:
-        if name not in (*source.x, *source.y):
-            raise click.UsageError(f"--bin {name}: the column must be one of --x or --y.")
+        if name not in (*source.x, *others):
+            raise click.UsageError(f"--bin {name}: the column must be one of {roles}.")
     with readable(table):
-        frame, weight = _columns(source, table, source.y)
-        smoothing, missing = source.smoothing or 0.0, source.missing or "error"
+        frame, weight = _columns(source, table, others)
+        missing = source.missing or "error"
+        if keep:
+            return TaskJoint.from_frame(frame, source.x, keep, hide, weight, source.bins, missing)
+        smoothing = source.smoothing or 0.0
         return Joint.from_frame(frame, list(source.x), list(source.y), weight, smoothing, source.bins, missing)
 
 
@@ -176,20 +181,27 @@ def _columns(source: Source, table: Location, others: tuple[str, ...]) -> tuple[
         cells = [column.value(row, line) for column in columns]
         incomplete += None in cells
         if None in cells and source.missing not in ("drop", "category"):
-            raise InvalidJointError(
-                f"line {line} has an empty cell in column {names[cells.index(None)]!r}. Leave the row out (--missing drop), or give "
-                "what is missing a label (--missing category)."
-            )
+            raise _empty(line, names[cells.index(None)], "Leave the row out (--missing drop), or give")
         amount = 1.0 if weight is None else rows.count(row[weight], line, str(count))
         # 1, True and 1.0 are equal to Python: with their types they are three, which the joint then refuses.
         key = (*cells, *map(type, cells))
-        amounts[key] = amounts.get(key, 0.0) + amount
+        try:
+            amounts[key] = amounts.get(key, 0.0) + amount
+        except TypeError:
+            name, cell = next(pair for pair in zip(names, cells, strict=True) if isinstance(pair[1], (list, dict)))
+            raise InvalidJointError(
+                f"line {line}, column {name!r}: found {shortened(str(cell), 40)} where one value is expected."
+            ) from None
     if source.missing == "drop":
         _say_dropped(table, incomplete, seen)
-    kinds = {column.name: None if column.dates else float for column in columns if column.rule is not None}
-    values = {name: [key[at] for key in amounts] for at, name in enumerate(names)}
-    frame = _framed(rows, values, kinds)
+    frame = _framed(columns, [[key[at] for key in amounts] for at in range(len(columns))])
     return frame.assign(**{WEIGHT: np.fromiter(amounts.values(), float, count=len(amounts))}), WEIGHT
+
+
+def _empty(line: int, name: str, advice: str) -> InvalidJointError:
+    return InvalidJointError(
+        f"line {line} has an empty cell in column {name!r}. {advice} what is missing a label (--missing category)."
+    )
 
 
 def _say_dropped(table: Location, dropped: int, rows: int) -> None:
@@ -198,20 +210,18 @@ def _say_dropped(table: Location, dropped: int, rows: int) -> None:
 
 
 class _Column:
-    """The values of a column: labels; if it is to be binned, dates if the rule or the first cell says so, else numbers."""
+    """The values of a column: labels; if there is a rule for bins, numbers, or dates if it is of the calendar. How many bins are asked for
+    fits both, and the first cell says which.
+    """
 
-    def __init__(self, rows: TableRows, name: str, rule: int | str | None) -> None:
+    def __init__(self, rows: TableRows, name: str, rule: Any) -> None:
         self.rows, self.name, self.at, self.rule = rows, name, rows.header.index(name), rule
-        self.dates = True if rule in CALENDAR else None
+        self.dates = None if isinstance(rule, int) else isinstance(rule, str)
 
     def value(self, row: list[Any], line: int) -> Any:
         """That of a row, None if its cell is empty."""
         cell = row[self.at]
-        if isinstance(cell, (list, dict)):
-            raise InvalidJointError(
-                f"line {line}, column {self.name!r}: found {shortened(str(cell), 40)} where one value is expected."
-            )
-        if _is_empty(cell):
+        if cell == "" or is_missing(cell):
             return None
         if self.rule is None:
             return cell
@@ -226,42 +236,48 @@ class _Column:
             )
         return found
 
+    def series(self, cells: list[Any]) -> Any:
+        """Values as pandas has them; of a text, labels that may all be whole numbers."""
+        import pandas as pd
 
-def read_frame(name: str, needed: Sequence[str] = (), numbers: Sequence[str] = ()) -> Any:
+        if self.rule is not None:
+            return pd.Series(cells, dtype=None if self.dates else float)
+        return pd.Series(_whole_numbers(cells) if self.rows.is_text else cells, dtype=object)
+
+
+def _framed(columns: list[_Column], values: list[list[Any]]) -> Any:
+    """A frame of the values of each column."""
+    import pandas as pd
+
+    return pd.DataFrame({one.name: one.series(cells) for one, cells in zip(columns, values, strict=True)})
+
+
+def read_frame(
+    name: str, needed: Sequence[str] = (), bins: Mapping[str, Any] | None = None, missing: str = "category"
+) -> Any:
     """Every row of a table with all its columns, those ``needed`` among them, as a pandas frame; None where a cell is empty.
 
-    ``numbers`` are read as such.
+    Columns with a rule in ``bins`` are read as `_Column` says; ``missing`` may refuse empty cells of those that are needed.
     """
-    table = located(name)
+    table, bins = located(name), bins or {}
     built_in = (
         f", which infoplane datasets {name} --out {name}.csv writes as a table" if name in datasets.names() else ""
     )
     _check_kind(table, "expected a table", f"{name!r}{built_in}")
     with readable(table):
         rows = TableRows(table)
-        check_columns(rows.header, (*rows.header, *numbers))
-        cells: dict[str, list[Any]] = {name: [] for name in rows.header}
+        check_columns(rows.header, (*rows.header, *bins))
+        columns = [_Column(rows, name, bins.get(name)) for name in rows.header]
+        values: list[list[Any]] = [[] for _ in columns]
         for line, row in rows:
-            for (name, values), cell in zip(cells.items(), row, strict=True):
-                if _is_empty(cell):
-                    values.append(None)
-                else:
-                    values.append(rows.number(cell, line, name) if name in numbers else cell)
-        if not any(cells.values()):
+            for column, cells in zip(columns, values, strict=True):
+                cells.append(column.value(row, line))
+                if missing == "error" and cells[-1] is None and column.name in needed:
+                    raise _empty(line, column.name, "Give")
+        if not any(values):
             raise InvalidJointError("a table must have at least one row beside its header; found none.")
     check_columns(rows.header, needed)
-    return _framed(rows, cells, dict.fromkeys(numbers, float))
-
-
-def _framed(rows: TableRows, columns: Mapping[str, list[Any]], kinds: Mapping[str, Any]) -> Any:
-    """A frame: columns of a known type, and others of labels, which in a text may all be whole numbers."""
-    import pandas as pd
-
-    def typed(name: str, cells: list[Any]) -> Any:
-        labels = _whole_numbers(cells) if rows.is_text and name not in kinds else cells
-        return pd.Series(labels, dtype=kinds.get(name, object))
-
-    return pd.DataFrame({name: typed(name, cells) for name, cells in columns.items()})
+    return _framed(columns, values)
 
 
 def read_matrix(path: Path) -> list[list[float]]:
@@ -296,9 +312,7 @@ def with_prior_of(joint: Joint, path: Path) -> Joint:
             raise InvalidJointError(
                 f"a prior has {counted(names, 'column')} of labels, then one of probabilities; found {counted(found, 'column')}."
             )
-        cells, masses = _labels_and_numbers(rows, names, rows.number)
-        columns = [_whole_numbers([row[at] for row in cells]) for at in range(names)]
-        labels = columns[0] if names == 1 else list(zip(*columns, strict=True))
+        labels, masses = _by_label(rows, joint)
         for label, often in Counter(labels).most_common(1):
             if often > 1:
                 raise InvalidJointError(f"a prior has each x once; found {label!r} {often} times.")
@@ -306,22 +320,28 @@ def with_prior_of(joint: Joint, path: Path) -> Joint:
 
 
 def read_encoder(path: Path, joint: Joint) -> Any:
-    """p(z|x) as a frame, a row per x, from a table with the labels of the joint's x in its first columns and a column for each z.
-
-    Labels are told by how they are written, so that dates, truth values and bins come back as what they were.
-    """
+    """p(z|x) as a frame, a row per x, from a table with the labels of the joint's x in its first columns and a column for each z."""
     import pandas as pd
 
+    names = len(joint.x_names)
+    with readable(path):
+        rows = TableRows(path)
+        labels, table = _by_label(rows, joint)
+    return pd.DataFrame(table, index=pd.Index(labels, tupleize_cols=names > 1), columns=rows.header[names:])
+
+
+def _by_label(rows: TableRows, joint: Joint) -> tuple[list[Any], list[list[float]]]:
+    """Row by row the label of x in the first columns, and the numbers of the others.
+
+    Labels are told by how they are written, so that numbers, dates, truth values and bins come back as what they were.
+    """
     names = len(joint.x_names)
     written = {
         tuple(map(str, label if isinstance(label, tuple) and names > 1 else (label,))): label
         for label in joint.x_labels
     }
-    with readable(path):
-        rows = TableRows(path)
-        cells, table = _labels_and_numbers(rows, names, rows.number)
-    labels = [written.get(row, row if names > 1 else row[0]) for row in cells]
-    return pd.DataFrame(table, index=pd.Index(labels, tupleize_cols=names > 1), columns=rows.header[names:])
+    cells, numbers = _labels_and_numbers(rows, names, rows.number)
+    return [written.get(row, row if names > 1 else row[0]) for row in cells], numbers
 
 
 def _labels_and_numbers(
@@ -343,10 +363,6 @@ def _date_of(cell: Any) -> datetime | None:
         return as_time(cell) if isinstance(cell, date) else None
     except ValueError:
         return None
-
-
-def _is_empty(cell: Any) -> bool:
-    return bool(cell == "") or is_missing(cell)
 
 
 def _whole_numbers(cells: list[Any]) -> list[Any]:

@@ -83,17 +83,21 @@ class MechanismFeature:
                     f"rows must have the column {name!r}; expected {alternatives(name, names)}."
                 )
             column = frame[name]
-            is_text = column.dtype == object or pd.api.types.is_string_dtype(column.dtype)
-            if (
-                isinstance(part, CategoryLetters)
-                and is_text
-                and pd.api.types.is_numeric_dtype(part.values.infer_objects())
-            ):
-                # A text file with an empty cell may say 1.0 where another says 1.
-                number = pd.to_numeric(column, errors="coerce")
-                column = column.astype(object).where(~number.isin(part.values), number)
-            columns.append(column)
+            columns.append(_as_met(part.values, column) if isinstance(part, CategoryLetters) else column)
         return columns
+
+
+def _as_met(values: Any, column: pd.Series[Any]) -> pd.Series[Any]:
+    """A column of labels in the type of the values that were met, where two text files say the same in different ones."""
+    is_text = column.dtype == object or pd.api.types.is_string_dtype(column.dtype)
+    if is_text and pd.api.types.is_numeric_dtype(values.infer_objects()):
+        # With an empty cell it may say 1.0 where another says 1.
+        number = pd.to_numeric(column, errors="coerce")
+        return column.astype(object).where(~number.isin(values), number)
+    if [pd.api.types.infer_dtype(one) for one in (values, column)] == ["string", "integer"]:
+        # Of whole numbers alone it says 1 where another, with words beside them, says "1".
+        return column.map(str, na_action="ignore")
+    return column
 
 
 @dataclass(frozen=True, eq=False)

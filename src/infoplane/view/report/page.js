@@ -124,9 +124,8 @@
       size: own ? nested : 14, opacity: own ? 1 : 0.5, filled: converged.has(run.status) || groupOf(i) === "given" ? 1 : 0,
     };
   };
-  const points = runs.map(point).sort((a, b) => a.size - b.size || a.i - b.i);
   // The largest of the nested ones lie below the smaller: best points in the order of falling size, after all the others.
-  points.sort((a, b) => (bestOfSolver.has(a.i) ? 1e6 - a.size : 0) - (bestOfSolver.has(b.i) ? 1e6 - b.size : 0));
+  const points = runs.map(point).sort((a, b) => (bestOfSolver.has(a.i) ? 1e6 - a.size : 0) - (bestOfSolver.has(b.i) ? 1e6 - b.size : 0));
   const ring = () => views.get("plane")?.view.data("chosen", [point(runs[chosen], chosen)]).runAsync();
   const drawPlane = () => {
     const width = widthOf("plane");
