@@ -73,7 +73,9 @@ def test_samples_and_their_ranks():
 
 
 def test_units_do_not_matter_and_rows_of_a_covariance_are_found_by_their_labels():
-    z = np.random.default_rng(2).multivariate_normal(np.zeros(3), [[1, 0.3, 0.6], [0.3, 1, 0.5], [0.6, 0.5, 1]], size=100)
+    z = np.random.default_rng(2).multivariate_normal(
+        np.zeros(3), [[1, 0.3, 0.6], [0.3, 1, 0.5], [0.6, 0.5, 1]], size=100
+    )
     frame = pd.DataFrame(z, columns=["a", "b", "c"])
     options = {"x": ["a", "b"], "y": "c", "gamma": 0.05}
     plain, units = ip.gaussian_bottleneck(samples=frame, **options), np.array([1e200, 1e-200, 1e180])

@@ -15,7 +15,6 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,8 +40,6 @@ from ..problem import MarkovLagrangian, has_posterior_form
 from .base import Solver
 from .job import Iteration, Job, begun, nothing_to_solve
 
-_channels: WeakKeyDictionary[Support, ChannelBlocks] = WeakKeyDictionary()
-
 
 def blocks_of(table: Array, width: int) -> Array:
     """(..., rows, |X|) cut into (..., blocks, rows, width), zeros at the end."""
@@ -65,13 +62,7 @@ def needs_encoder(problem: MarkovLagrangian) -> bool:
 
 
 def channel_of(support: Support) -> ChannelBlocks:
-    """p(y|x) in the layout of the kernels, made once per support."""
-    if support not in _channels:
-        _channels[support] = _channel(support)
-    return _channels[support]
-
-
-def _channel(support: Support) -> ChannelBlocks:
+    """p(y|x) in the layout of the kernels."""
     letters, n_y = len(support.p_x), len(support.p_y)
     padded = -(-n_y // 4) * 4
     # |Y| from which matrix products go to BLAS; below that, loops are at least as fast.
