@@ -33,7 +33,7 @@ clusters meet only through the softmax. It begins with the m of the argmin befor
 
 h < 0 is the entropy prox (strictly convex), h > 0 the concave prox (its upper branch), h = 0 a weighted projection.
 With lam the multiplier of sum v = 1, stationarity is c v - h (log v + 1) = c x + s - lam; v_z(lam) decreases, so lam is found by a
-safeguarded one-dimensional Newton search, which begins with Newton's step from the v before.
+safeguarded one-dimensional Newton search.
 """
 
 import math
@@ -45,7 +45,6 @@ from ...runtime.compiling import inlined, part
 from ..common import (
     EPS,
     LOG_TINY,
-    TINY,
     UNIT,
     Flags,
     copy_rows,
@@ -378,9 +377,9 @@ def argmin_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> Arr
             for z in range(v.shape[0]):
                 slope[z] += eta * (safe_log(v[z, j]) + 1.0)
         if split.h[j] - eta > 0.0:
-            concave_prox(split.h[j] - eta, x[:, j], slope, c[:, j], v[:, j], new[:, j], split.kappa > 0.0)
+            concave_prox(split.h[j] - eta, x[:, j], slope, c[:, j], new[:, j], split.kappa > 0.0)
         else:
-            convex_prox(eta - split.h[j], x[:, j], slope, c[:, j], v[:, j], new[:, j])
+            convex_prox(eta - split.h[j], x[:, j], slope, c[:, j], new[:, j])
     return new
 
 
@@ -414,30 +413,11 @@ def _total(h: float, x: Array, s: Array, c: Array, lam: float, emptied: Flags, o
 
 
 @part
-def _first(h: float, x: Array, s: Array, c: Array, v: Array) -> float:
-    """The lam at which sum v + dv = 1, each row linearised at the v before: dv = (c x + s - c v + h (log v + 1) - lam)/(c - h/v).
-
-    NaN where a row is past its edge, c v <= h, or none has mass.
-    """
-    total, width = -1.0, 0.0
-    for i in range(v.shape[0]):
-        if v[i] > TINY:
-            slope = c[i] - h / v[i]
-            if not slope > 0.0:
-                return math.nan
-            total += v[i] + (c[i] * (x[i] - v[i]) + s[i] + h * (math.log(v[i]) + 1.0)) / slope
-            width += 1.0 / slope
-    return total / width
-
-
-@part
 def _search(
     h: float, x: Array, s: Array, c: Array, lam: float, low: float, high: float, emptied: Flags, out: Array
 ) -> None:
     """The multiplier between low and high at which v sums to one, by Newton kept inside the bracket from lam on; fills out with v."""
     rounding = 4.0 * UNIT * max(x.shape[0], 2)
-    if not low < lam < high:
-        lam = 0.5 * (low + high)
     for _ in range(200):
         total, slope = _total(h, x, s, c, lam, emptied, out)
         if total > 0.0:
@@ -458,7 +438,7 @@ def _search(
 
 
 @inlined
-def convex_prox(k: float, x: Array, s: Array, c: Array, v: Array, out: Array) -> None:
+def convex_prox(k: float, x: Array, s: Array, c: Array, out: Array) -> None:
     """Minimise k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k >= 0."""
     n = x.shape[0]
     low, high = -math.inf, -math.inf
@@ -466,11 +446,11 @@ def convex_prox(k: float, x: Array, s: Array, c: Array, v: Array, out: Array) ->
         y = c[i] * x[i] + s[i] - k
         low = max(low, y - c[i])  # some v_i = 1 there, so the total is at least one
         high = max(high, y - c[i] / n + k * math.log(n))  # every v_i <= 1/n there
-    _search(-k, x, s, c, _first(-k, x, s, c, v), low, high, np.zeros(n, dtype=np.bool_), out)
+    _search(-k, x, s, c, 0.5 * (low + high), low, high, np.zeros(n, dtype=np.bool_), out)
 
 
 @inlined
-def concave_prox(k: float, x: Array, s: Array, c: Array, v: Array, out: Array, adaptive: bool) -> None:
+def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: bool) -> None:
     """Minimise -k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k > 0, on the branch v_i > k / c_i.
 
     The root v = (k/c) e^t, e^t - t = (c x + s + k - lam)/k + log(k/c), exists while lam <= the smallest `edge`. If even there the
@@ -494,6 +474,5 @@ def concave_prox(k: float, x: Array, s: Array, c: Array, v: Array, out: Array, a
             left -= 1
         else:
             break  # one row is left: on the simplex its v is 1, which normalising gives it
-    # The total is convex and grows without bound as lam falls: a Newton step from below one ends above it, whichever lam it begins with.
-    first = _first(k, x, s, c, v)
-    _search(k, x, s, c, first if first < edge else edge - k, -math.inf, edge, emptied, out)
+    # The total is convex and grows without bound as lam falls: a Newton step from below one ends above it.
+    _search(k, x, s, c, edge - k, -math.inf, edge, emptied, out)
