@@ -2,8 +2,8 @@
 
     python benchmarks/clever.py
 
-Reads what `bench_slots.py`, `bench_clever_bottleneck.py` and `bench_generation.py` have written to `benchmarks/results`, and writes
-`docs/benchmarks/clever.md`; it measures nothing itself.
+Reads what `bench_slots.py`, `bench_clever_bottleneck.py`, `bench_clever_solvers.py` and `bench_generation.py` have written to
+`benchmarks/results`, and writes `docs/benchmarks/clever.md`; it measures nothing itself.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from bench_clever_solvers import rows
 
 HERE = Path(__file__).parent
 RESULTS, PAGE = HERE / "results", HERE.parent / "docs" / "benchmarks" / "clever.md"
@@ -35,7 +37,7 @@ def results(name: str) -> Any:
 
 
 def gains() -> Iterator[Gain]:
-    """Every point of the three benchmarks."""
+    """Every point of the four benchmarks."""
     for row in results("slots"):
         boxes, slots = row["boxes"], row["slots"]
         joint, beta = f"{row['joint']} {' x '.join(map(str, row['shape']))}", f"beta {row['beta']:g}"
@@ -56,6 +58,8 @@ def gains() -> Iterator[Gain]:
             found, used = row["found"], row["found"]["with"]["used"]
             ratio = found[name]["seconds"] / found["with"]["seconds"] if used else 1.0
             yield Gain(piece, row["joint"], f"gamma {row['gamma']:g}", ratio, "" if used else NOT_USED)
+    for piece, joint, parameter, (seconds, _), (others, _) in rows(results("clever_solvers")):
+        yield Gain(piece, joint, parameter, others / seconds)
     for row in results("generation"):
         (sparse, loss), (dense, other) = row["without"], row["proof"]
         said = f"the dense way ends {other - loss:.0e} nats higher" if other - loss > 1e-6 else "the same loss"
@@ -71,6 +75,11 @@ VERDICTS = {
     "coarse space": "**Left out** ([measured](clever_bottleneck.md)).",
     "Newton's method on the map": "**Stays in one form**, the step by conjugate gradients: a gain on one real table only, but at no more\n"
     "  lines than the dense step that it replaced ([measured](clever_bottleneck.md)).",
+    "Anderson beside SQUAREM": "**Left out**: SQUAREM alone does ([measured](clever_solvers.md)).",
+    "SQUAREM beside Anderson": "**Stays**, without Anderson's: one of the two is enough, and this one gained more\n"
+    "  ([measured](clever_solvers.md)).",
+    "dense Newton systems of few unknowns": "**Left out** ([measured](clever_solvers.md)).",
+    "a search that begins near the last": "**Left out** ([measured](clever_solvers.md)).",
     "sparse columns beside dense ones": "**Both stay**: the sparse way finds the default's clusters, the dense way the proof, and\n"
     "  neither has the other's answer ([measured](generation.md)).",
 }
@@ -83,7 +92,7 @@ def page() -> str:
     lines = [
         "# What is clever, and what it gains",
         "",
-        "Written by `benchmarks/clever.py` from the results of three benchmarks, whose pages say how each was measured. *Gain*:",
+        "Written by `benchmarks/clever.py` from the results of four benchmarks, whose pages say how each was measured. *Gain*:",
         f"processor time without the piece over that with it, in one process; *{NOT_USED}*: the piece's own rule leaves the joint alone.",
         "A piece stays if it gains a factor of two on at least two real tables, or if nothing else finds its answer.",
         "",
@@ -93,6 +102,8 @@ def page() -> str:
         used = [one.ratio for one in ended if one.piece == piece]
         lines.append(f"- *{piece}*, gain {min(used):.2g} to {max(used):.2g} where used. {verdict}")
     lines += [
+        "- *Rounding and growth*, stages of the default with a cap on the clusters, are **left out** for the bottleneck: they gained",
+        "  nothing at any point ([measured](clever_solvers.md)).",
         "- *Arrays borrowed from the compiler's own parts*, to save some microseconds a call, are **left out** without a measurement:",
         "  they needed private names of numba. What calls cost without them is in the [comparison of builds](builds.md).",
         "",

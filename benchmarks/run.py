@@ -49,6 +49,7 @@ SCRIPTS = {
     "related": "bench_related.py",
     "words": "bench_words.py",
     "clever_bottleneck": "bench_clever_bottleneck.py",
+    "clever_solvers": "bench_clever_solvers.py",
     "sampling": "sampling.py",
     "coverage": "bench_coverage.py",
     "tasks": "bench_tasks.py",

@@ -57,7 +57,7 @@ def test_a_sweep_asked_for_in_numpy_numbers_is_the_same(tmp_path):
         solved = ip.solve(
             joint,
             ip.MarkovLagrangian(*(real(rho) for rho in ip.bottleneck(0.3).rho)),
-            ip.Accelerated(memory=kind(4)),
+            ip.Pooling(rounds=kind(4)),
             clusters=kind(3),
             starts=kind(2),
             max_iter=kind(500),

@@ -68,6 +68,23 @@ def test_samples_and_their_ranks():
     assert table.directions.tolist() == [1, 1, 0]
     twice = frame.assign(d=frame.a)  # a column that repeats another adds nothing
     assert ip.gaussian_bottleneck(samples=twice, x=["a", "b", "d"], y="c", beta=5).ixz == pytest.approx(plain.ixz)
+    numbered = ip.gaussian_bottleneck(samples=pd.DataFrame(z), x=[0, 1], y=[2], beta=5)  # columns without names
+    assert (numbered.ixz, numbered.x_names) == (pytest.approx(plain.ixz, abs=1e-12), ("0", "1"))
+
+
+def test_units_do_not_matter_and_rows_of_a_covariance_are_found_by_their_labels():
+    z = np.random.default_rng(2).multivariate_normal(
+        np.zeros(3), [[1, 0.3, 0.6], [0.3, 1, 0.5], [0.6, 0.5, 1]], size=100
+    )
+    frame = pd.DataFrame(z, columns=["a", "b", "c"])
+    options = {"x": ["a", "b"], "y": "c", "gamma": 0.05}
+    plain, units = ip.gaussian_bottleneck(samples=frame, **options), np.array([1e200, 1e-200, 1e180])
+    far = ip.gaussian_bottleneck(samples=frame * units, **options)
+    assert (far.iyz, far.ixz) == pytest.approx((plain.iyz, plain.ixz), abs=1e-12)
+    same = far.projection * units[:2] / plain.projection
+    assert np.abs(same) == pytest.approx(np.ones_like(same))
+    turned = ip.gaussian_bottleneck(covariance=frame.cov().loc[["c", "a", "b"]], **options)
+    assert turned.iyz == pytest.approx(plain.iyz, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +97,10 @@ def test_samples_and_their_ranks():
         ({"covariance": [[1, 2], [2, 1]], "x": [0], "y": [1], "gamma": 0.2}, "negative eigenvalue"),
         ({"covariance": [[1, 1], [1, 1]], "x": [0], "y": [1], "gamma": 0.2}, "function of Y"),
         ({"covariance": np.eye(2), "x": [0], "y": [1], "gamma": 0.2, "copula": True}, "give samples"),
+        ({"covariance": np.zeros((0, 0)), "x": [0], "y": [1], "gamma": 0.2}, "found shape \\(0, 0\\)"),
+        ({"covariance": pd.DataFrame(np.eye(3), columns=["a", "a", "b"]), "x": "a", "y": "b", "gamma": 0.2}, "several columns 'a'"),
+        ({"covariance": np.eye(2), "x": [[0]], "y": [1], "gamma": 0.2}, "no column \\[0\\]"),
+        ({"samples": pd.DataFrame(np.eye(3), columns=["a", "a", "b"]), "x": "a", "y": "b", "gamma": 0.2}, "must have distinct names"),
         ({"samples": pd.DataFrame({"a": ["u"], "b": [1]}), "x": "a", "y": "b", "gamma": 0.2}, "column 'a'"),
         ({"samples": pd.DataFrame({"a": [1.0, np.nan, 2], "b": [1, 2, 3]}), "x": "a", "y": "b", "gamma": 0.2}, "row 1 of column 'a'"),
     ],

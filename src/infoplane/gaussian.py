@@ -153,8 +153,10 @@ def gaussian_bottleneck(
     if both := [name for name in x_names if name in y_names]:
         raise InvalidOptionError(f"a column is part of X or of Y; found {both[0]!r} in both.")
     names = [*x_names, *y_names]
-    S = _from_samples(samples, names, copula) if covariance is None else _from_covariance(covariance, names)
-    c, directions = _canonical(S, len(x_names))
+    S, units = (
+        _from_samples(samples, names, copula) if covariance is None else (_from_covariance(covariance, names), 1.0)
+    )
+    c, directions = _canonical(S, len(x_names), units)
     # A squared correlation this near to 1 is 1: that direction of X is a function of Y, and the information infinite.
     if c.size and c[0] > 1.0 - 1e-12:
         raise InvalidOptionError(
@@ -177,7 +179,7 @@ def _point(c: Array, gamma: float) -> tuple[float, float]:
 
 def _columns(role: str, given: Any) -> list[Any]:
     names = [given] if isinstance(given, str) else listed(role, given, "columns")
-    if not names or len(set(names)) < len(names):
+    if not names or any(name in names[:before] for before, name in enumerate(names)):
         raise InvalidOptionError(f"{role} must list one or more columns, each once; found {names!r}.")
     return names
 
@@ -185,10 +187,13 @@ def _columns(role: str, given: Any) -> list[Any]:
 def _from_covariance(covariance: Any, names: list[Any]) -> Array:
     """The rows and columns asked for, of a symmetric matrix."""
     known = [*covariance.columns] if hasattr(covariance, "columns") else None
+    if known is not None and sorted(map(repr, known)) == sorted(map(repr, getattr(covariance, "index", ()))):
+        covariance = covariance.loc[known]  # its rows by their labels
     S = real_array("covariance", covariance)
     if (
         S.ndim != 2
         or S.shape[0] != S.shape[1]
+        or S.size == 0
         or not np.isfinite(S).all()
         or np.abs(S - S.T).max() > 1e-9 * np.abs(S).max()
     ):
@@ -197,14 +202,15 @@ def _from_covariance(covariance: Any, names: list[Any]) -> Array:
         )
     known = [*range(len(S))] if known is None else known
     for name in names:
-        if name not in known:
-            raise InvalidOptionError(f"the covariance has no column {name!r}; it has {', '.join(map(str, known))}.")
+        if known.count(name) != 1:
+            found = "several columns" if name in known else "no column"
+            raise InvalidOptionError(f"the covariance has {found} {name!r}; it has {', '.join(map(str, known))}.")
     rows = [known.index(name) for name in names]
     return np.asarray(S[np.ix_(rows, rows)])
 
 
-def _from_samples(samples: Any, names: list[Any], copula: bool) -> Array:
-    """The covariance of columns of a frame, or of the normal scores of their ranks."""
+def _from_samples(samples: Any, names: list[Any], copula: bool) -> tuple[Array, Array]:
+    """The covariance of columns of a frame, or of the normal scores of their ranks, and the units that they are measured in there."""
     import narwhals as nw
 
     try:
@@ -213,14 +219,18 @@ def _from_samples(samples: Any, names: list[Any], copula: bool) -> Array:
         raise InvalidOptionError(
             f"samples must be a frame of pandas, polars or pyarrow; found a value of type {type(samples).__name__}."
         ) from None
+    except nw.exceptions.NarwhalsError as error:
+        found = " ".join(str(error).split())
+        raise InvalidOptionError(f"columns of samples must have distinct names. {found}. Rename them first.") from None
     for name in names:
         if name not in frame.columns:
             raise InvalidOptionError(
                 f"samples have no column {name!r}; they have {', '.join(map(str, frame.columns))}."
             )
-        if not frame[name].dtype.is_numeric():
-            raise InvalidOptionError(f"samples must be numbers; found {frame[name].dtype} in column {name!r}.")
-    values = np.column_stack([np.asarray(frame[name].to_numpy(), dtype=float) for name in names])
+        if not frame.get_column(name).dtype.is_numeric():
+            kind = frame.get_column(name).dtype
+            raise InvalidOptionError(f"samples must be numbers; found {kind} in column {name!r}.")
+    values = np.column_stack([np.asarray(frame.get_column(name).to_numpy(), dtype=float) for name in names])
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise InvalidOptionError(
@@ -232,7 +242,10 @@ def _from_samples(samples: Any, names: list[Any], copula: bool) -> Array:
         )
     if copula:
         values = _normal_scores(values)
-    return np.atleast_2d(np.cov(values, rowvar=False))
+    # The square of 1e200 has no place in floating point.
+    units = np.abs(values).max(axis=0)
+    units[units == 0.0] = 1.0
+    return np.atleast_2d(np.cov(values / units, rowvar=False)), units
 
 
 def _normal_scores(values: Array) -> Array:
@@ -243,8 +256,11 @@ def _normal_scores(values: Array) -> Array:
     return np.asarray(ndtri(rankdata(values, axis=0) / (len(values) + 1.0)))
 
 
-def _canonical(S: Array, n_x: int) -> tuple[Array, Array]:
-    """Squared canonical correlations, largest first, and directions of X of unit variance, by whitening both sides."""
+def _canonical(S: Array, n_x: int, units: Array | float) -> tuple[Array, Array]:
+    """Squared canonical correlations, largest first, and directions of X of unit variance, by whitening both sides.
+
+    S is the covariance of the columns divided by ``units``.
+    """
     deviations = np.sqrt(np.maximum(np.diag(S), 0.0))
     scale = np.where(deviations > 0.0, deviations, 1.0)
     R = S / np.outer(scale, scale)
@@ -255,7 +271,7 @@ def _canonical(S: Array, n_x: int) -> tuple[Array, Array]:
     white_x, white_y = _whitening(R[:n_x, :n_x]), _whitening(R[n_x:, n_x:])
     left, singular, _ = np.linalg.svd(white_x @ R[:n_x, n_x:] @ white_y.T, full_matrices=False)
     c = np.minimum(singular, 1.0) ** 2
-    return c, np.ascontiguousarray((left.T @ white_x) / scale[:n_x])
+    return c, np.ascontiguousarray((left.T @ white_x) / (scale * units)[:n_x])
 
 
 def _whitening(R: Array) -> Array:

@@ -75,7 +75,6 @@ def test_a_slip_of_the_pen_is_answered_by_what_was_meant(run, words, meant, tmp_
     [
         ("--rungs", "Annealing(rungs=...)"),
         ("--depth", "Annealing(depth=...) or infoplane.RootTracking(depth=...)"),
-        ("--memory", "Accelerated(memory=...)"),
         ("--split", "Accelerated(split=...)"),
         ("--splitting", "Pooling(splitting=...)"),
         ("--inner", "DouglasRachford(inner=...) or infoplane.DifferenceOfConvex(inner=...)"),

@@ -41,7 +41,7 @@ def test_with_a_proof_every_row_has_a_gap():
 
 
 def test_two_objects_of_one_name_are_told_apart():
-    solvers = [ip.Accelerated(), ip.Accelerated(memory=3)]
+    solvers = [ip.Accelerated(), ip.Accelerated(split=False)]
     assert ip.compare(JOINT, ip.bottleneck, [0.4], solvers, starts=1, rng=0).solver.tolist() == [
         "accelerated",
         "accelerated #2",

@@ -15,11 +15,10 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..checks import PYTHON_ONLY, check_flag, whole_number
+from ..checks import PYTHON_ONLY, check_flag
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
 from ..kernels.common import LOG_TINY, RUNNING, STATIONARY, TINY, Flags
@@ -40,8 +39,6 @@ from ..kernels.fixed_point.selfmap import (
 from ..problem import MarkovLagrangian, has_posterior_form
 from .base import Solver
 from .job import Iteration, Job, begun, nothing_to_solve
-
-_channels: WeakKeyDictionary[Support, ChannelBlocks] = WeakKeyDictionary()
 
 
 def blocks_of(table: Array, width: int) -> Array:
@@ -65,13 +62,7 @@ def needs_encoder(problem: MarkovLagrangian) -> bool:
 
 
 def channel_of(support: Support) -> ChannelBlocks:
-    """p(y|x) in the layout of the kernels, made once per support."""
-    if support not in _channels:
-        _channels[support] = _channel(support)
-    return _channels[support]
-
-
-def _channel(support: Support) -> ChannelBlocks:
+    """p(y|x) in the layout of the kernels."""
     letters, n_y = len(support.p_x), len(support.p_y)
     padded = -(-n_y // 4) * 4
     # |Y| from which matrix products go to BLAS; below that, loops are at least as fast.
@@ -226,10 +217,10 @@ class BlahutArimotoIteration(MapIteration):
 
 @dataclass(frozen=True)
 class Accelerated(Solver):
-    """The self-consistent map with SQUAREM, Anderson and Newton under a safeguard, split test at the end.
+    """The self-consistent map with SQUAREM and Newton under a safeguard, split test at the end.
 
     Where the map depends on q(z, y) alone (the bottleneck; in general rho_zx < 0 <= rho_zy, rho_z + rho_zy >= 0) it is iterated on
-    u = log q(z, y) with SQUAREM, Anderson and Newton steps; clusters that have become equal are merged. Elsewhere (the funnel, beta > 1,
+    u = log q(z, y) with SQUAREM and Newton steps; clusters that have become equal are merged. Elsewhere (the funnel, beta > 1,
     and any other Lagrangian) it is iterated on log p(z|x) with SQUAREM. A step is kept only if the objective does not rise. An iteration is
     one evaluation of the map, kept or not; what a Newton step takes, products with the map's slope, is not counted. Between two
     comparisons of encoders the trace's stationarity is max |p'(z|y) - p(z|y)|, a lower bound of max |W - map(W)|; the one that is reported
@@ -238,8 +229,6 @@ class Accelerated(Solver):
 
     Parameters
     ----------
-    memory
-        How many differences of earlier iterates Anderson's step uses.
     split
         Whether a stationary bottleneck is tested for splits: a cluster inside which X and Y are correlated by more than gamma gains by
         splitting, so it is split, if fewer clusters are alive than the start had, and the run goes on. Applies where the rho sum to 0.
@@ -254,11 +243,9 @@ class Accelerated(Solver):
 
     name = "accelerated"
 
-    memory: int = field(default=5, metadata=PYTHON_ONLY)
     split: bool = field(default=True, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "memory", whole_number("memory", self.memory))
         check_flag("split", self.split)
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
@@ -288,8 +275,6 @@ class MarginalIteration(MapIteration):
             u=u,
             u_old=u.copy(),
             f_old=np.zeros_like(u),
-            D_F=np.zeros((runs, options.memory, u.shape[1])),
-            D_G=np.zeros((runs, options.memory, u.shape[1])),
             control=beginning(clusters, self.channel.n_y, np.full(runs, splits)),
             alive=np.full(runs, clusters, dtype=np.int64),
             **begun(runs),

@@ -15,8 +15,8 @@ any other                   starts of the accelerated solver (and of Douglas-Rac
 ==========================  ==========================================================================================
 
 Hard partitions (`partitions`) are a constant Z, Z = X, the best of a merge path, and each of them with its letters moved one at a time
-until no move helps; so no answer is above a trivial one. Where |Z| is capped, a bottleneck also begins from the best of them, from an
-encoder with more clusters, joined until they are few enough (`resizing`), and from its best answer, rounded and moved.
+until no move helps; so no answer is above a trivial one. Where |Z| is capped, a bottleneck also begins from the best of them, and from an
+encoder with more clusters, joined until they are few enough (`resizing`).
 
 Effort is bounded by work, never by time, so that the same seed gives the same bits. A start costs about |X| |Z| (|Y| + 20) operations an
 iteration: of more than 64 letters as many starts are made as `EFFORT.starts_work` holds, with as many iterations as
@@ -323,17 +323,8 @@ def _joined(found: Candidates, job: Job) -> None:
         found.polish(Annealing().run(rough)[0].encoder, "merging")
 
 
-def _rounded(found: Candidates, job: Job) -> None:
-    """The best encoder rounded, its letters moved, and the solver from there, while that helps."""
-    for _ in range(EFFORT.roundings):
-        before = found.lowest
-        found.polish(softened(moved(job, labels_of(found.best.encoder), job.most)), "moves")
-        if found.lowest > before - EFFORT.better:
-            return
-
-
 def _grown(found: Candidates, job: Job) -> None:
-    """What the dual of the best encoder says is missing, as far as the cap on |Z| allows it."""
+    """What the dual of the best encoder says is missing, as far as memory allows it."""
     best = found.best.encoder
     if not job.support.sparse and len(best) < job.most:
         W, _ = grown(job, best, job.most, DualClimbs(job.support))
@@ -361,7 +352,7 @@ def _generated(found: Candidates, job: Job) -> None:
 
 
 def _hard(found: Candidates, job: Job) -> None:
-    """Hard partitions, the best of which are softened and settled; of many letters restarted instead."""
+    """Hard partitions, the best of which are softened and settled, and the best of all rounded again; of many letters restarted instead."""
     hard = partitions(job, [job.starts[0]] if found.hard else [run.encoder for run in found.runs])
     found.keep_hard(hard[0])
     if found.hard:
@@ -370,7 +361,11 @@ def _hard(found: Candidates, job: Job) -> None:
     for one in hard[: EFFORT.polished]:
         if one.clusters > 1:
             found.polish(softened(one.labels), one.found_by)
-    _rounded(found, job)
+    for _ in range(EFFORT.roundings):
+        before = found.lowest
+        found.polish(softened(moved(job, labels_of(found.best.encoder), job.most)), "moves")
+        if found.lowest > before - EFFORT.better:
+            return
 
 
 def _truncated(found: Candidates, _job: Job) -> None:
@@ -402,8 +397,7 @@ STAGES = (
     Stage(lambda on: on.funnel and on.large and on.capped and on.accelerates, _random, "whole"),
     Stage(lambda on: on.bottleneck and (on.capped or (on.large and not on.asks_the_dual)), _partitioned, "whole"),
     Stage(lambda on: on.bottleneck and on.capped, _joined, "patient"),
-    Stage(lambda on: on.bottleneck and on.capped, _rounded, "whole"),
-    Stage(lambda on: on.bottleneck and on.large and not on.asks_the_dual, _grown, "whole"),
+    Stage(lambda on: on.bottleneck and on.large and not (on.capped or on.asks_the_dual), _grown, "whole"),
     Stage(lambda on: on.funnel, _generated, "whole"),
     Stage(lambda on: not (on.bottleneck or on.funnel), _hard, "whole"),
     Stage(lambda on: on.brief.budget.iterations < on.whole.budget.iterations and not on.hard, _truncated, "whole"),

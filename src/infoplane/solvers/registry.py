@@ -85,7 +85,7 @@ def register(solver: Solver | type[Solver]) -> Solver:
     >>> class Patient(ip.Accelerated):
     ...     name = "patient"
     >>> ip.register(Patient)
-    Patient(memory=5, split=True)
+    Patient(split=True)
     >>> ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "patient", rng=0).converged
     True
     >>> _ = ip.SOLVERS.pop("patient")

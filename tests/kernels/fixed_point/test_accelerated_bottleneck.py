@@ -8,7 +8,6 @@ import twins
 from batches import Stepped, run, starts_of
 from infoplane.joint.joint import Support
 from infoplane.kernels.fixed_point.accelerated_bottleneck import (
-    ANDERSON,
     BASE,
     FEWER,
     LEAP,
@@ -19,7 +18,6 @@ from infoplane.kernels.fixed_point.accelerated_bottleneck import (
     STRIDE,
     accepts,
     beginning,
-    promote,
     refuse,
 )  # fmt: skip
 from infoplane.kernels.fixed_point.extrapolation import FIRST_CAP, STRETCH
@@ -87,11 +85,10 @@ def test_a_point_is_kept_if_the_objective_does_not_rise(origin, J, norm, kept):
     ("phase", "origin", "then", "changed"),
     [
         (BASE, LEAP, PAIR, {"cap": FIRST_CAP / STRETCH}),
-        (ANDERSON, LEAP, PAIR, {}),
-        (ANDERSON, NEWTON, ANDERSON, {"newton_wait": 2, "newton_at": 100 + 2 * 7}),
+        (BASE, NEWTON, BASE, {"newton_wait": 2, "newton_at": 100 + 2 * 7}),
         (BASE, FEWER, PAIR, {"merge_at": 100 + PATIENCE * STRIDE}),
     ],
-    ids=["SQUAREM", "Anderson", "Newton", "merging"],
+    ids=["SQUAREM", "Newton", "merging"],
 )
 def test_what_a_refusal_does(phase, origin, then, changed):
     run = run_at(phase=phase, origin=origin, products=7)
@@ -99,14 +96,3 @@ def test_what_a_refusal_does(phase, origin, then, changed):
     refuse(run, 100)
     after = {name: run[name] for name in run.dtype.names}
     assert after == before | {"phase": then, "origin": PLAIN} | changed
-
-
-@pytest.mark.parametrize(
-    ("phase", "origin", "norm", "then"),
-    [(BASE, LEAP, 0.5, ANDERSON), (BASE, LEAP, 0.99, BASE), (BASE, PLAIN, 0.5, BASE), (PAIR, PLAIN, 0.5, PAIR)],
-)
-def test_anderson_takes_over_after_a_leap_that_shrinks_the_residual(phase, origin, norm, then):
-    run = run_at(phase=phase, origin=origin, norm=1.0, held=3, merge_at=200)
-    promote(run, norm, 100)
-    assert run.phase == then
-    assert (run.held, run.merge_at) == ((0, 100) if then == ANDERSON else (3, 200))

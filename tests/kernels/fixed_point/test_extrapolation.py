@@ -10,7 +10,7 @@ from infoplane.solvers.fixed_point import blocks_of, channel_of
 extrapolation = interpreted("fixed_point.extrapolation")
 
 
-anderson, squarem, newton = extrapolation.anderson, extrapolation.squarem, extrapolation.newton
+squarem, newton = extrapolation.squarem, extrapolation.newton
 
 
 def test_squarem_finds_the_limit_of_a_single_mode():
@@ -21,18 +21,6 @@ def test_squarem_finds_the_limit_of_a_single_mode():
     assert a == pytest.approx(5.0)
     np.testing.assert_allclose(out, limit, atol=1e-14)
     assert squarem(u0, u1 - u0, u2 - u1, np.full_like(limit, 0.5), 3.0, out) == 3.0
-
-
-def test_anderson_solves_a_linear_map_once_it_has_seen_every_direction():
-    rng = np.random.default_rng(0)
-    M, b, q = 0.25 * rng.random((4, 4)), rng.random(4), rng.random(4)
-    fixed = np.linalg.solve(np.eye(4) - M, b)
-    points = rng.random((6, 4))
-    f = points @ M.T + b - points
-    D_F, D_G = np.diff(f, axis=0), np.diff(points @ M.T, axis=0)
-    out = np.empty(4)
-    anderson(points[5], f[5], q, D_F, D_G, 5, out)
-    np.testing.assert_allclose(out, fixed, atol=1e-6)  # the ridge
 
 
 def log_map(support, u, problem):

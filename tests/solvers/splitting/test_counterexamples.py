@@ -33,11 +33,11 @@ class Cosine:
     def argmin(self, target, c, _start):
         q = target[0]
         for _ in range(30):  # c > w, so the slope -w sin q + c (q - target) rises: Newton, kept within its bracket
-            q = np.clip(
-                q - (c * (q - target[0]) - self.w * np.sin(q)) / (c - self.w * np.cos(q)),
-                target[0] - self.w / c,
-                target[0] + self.w / c,
-            )
+            before, away = q, self.w / c
+            newton = q - (c * (q - target[0]) - self.w * np.sin(q)) / (c - self.w * np.cos(q))
+            q = min(max(newton, target[0] - away), target[0] + away)
+            if q == before:
+                break
         return np.array([q, c * target[1] / (c + 1.0)])
 
 
@@ -50,7 +50,9 @@ class Quartic:
     def argmin(self, target, c, _start):
         q = target.copy()
         for _ in range(30):  # c > 1: increasing slope, Newton from the side on which it is convex
-            q = q - (q**3 + (c - 1.0) * q - c * target) / (3.0 * q**2 + c - 1.0)
+            before, q = q, q - (q**3 + (c - 1.0) * q - c * target) / (3.0 * q**2 + c - 1.0)
+            if (q == before).all():
+                break
         return q
 
 

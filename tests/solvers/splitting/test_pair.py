@@ -126,6 +126,9 @@ def test_callback_stops():
         ({"q0": np.zeros(4)}, "they must agree"),
         ({"max_iter": 0}, "max_iter"),
         ({"F": object()}, "must have a method argmin"),
+        ({"F": LeastSquares}, "found the class LeastSquares"),
+        ({"penalty": np.ones(3)}, r"one for every row of Ap, of shape \(12,\); found shape \(3,\)"),
+        ({"p0": np.zeros(0)}, "p0 must have one entry or more"),
     ],
 )
 def test_bad_options(options, message):
@@ -167,6 +170,18 @@ def between(domain, start, **options):
         q_in=domain,
         **options,
     )
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_a_penalty_for_every_row_of_a_table(columns):
+    rows, table = np.array([0.5, 4.0]), np.zeros((2, columns))
+    blocks = Distance(np.ones((2, columns))), Distance(3.0 * np.ones((2, columns)))
+    found = ip.douglas_rachford(*blocks, penalty=rows, p0=table, q0=table, max_iter=3)
+    for penalty, row in zip(rows, range(2), strict=True):
+        alone = Distance(np.ones((1, columns))), Distance(3.0 * np.ones((1, columns)))
+        single = ip.douglas_rachford(*alone, penalty=penalty, p0=table[:1], q0=table[:1], max_iter=3)
+        np.testing.assert_allclose(found.p[row], single.p[0], atol=1e-7)
+    assert abs(found.p[0, 0] - found.p[1, 0]) > 0.01
 
 
 @pytest.mark.parametrize("order", ["I", "II"])
@@ -253,6 +268,8 @@ def test_the_penalty_range_of_over_relaxation_is_sharp_enough_to_matter():
         ({"relaxation": 2.5}, "leave A out and give curvature"),
         ({"relaxation": 2.5, "curvature": (1.0, 4.0)}, "relaxations below 2.14"),
         ({"relaxation": 2.5, "curvature": (1.0, 1.0), "penalty": 9.0}, "must lie between 1 and 4"),
+        ({"relaxation": 2.5, "curvature": "1"}, "curvature must be a non-empty list of numbers"),
+        ({"relaxation": 2.5, "curvature": (1.0,)}, "curvature must be two numbers"),
         ({"relaxation": 4.0}, "below 4"),
         ({"p_in": "simplex"}, "Bowl has its own argmin"),
         ({"q_in": (1.0, 0.0)}, "number above 1"),

@@ -161,7 +161,7 @@ def test_no_smaller_penalty_would_do(alpha):
     """Their Theorem 4.7: with F = L p^2 / 2 and q in {-1, 1} runs converge just above c = L and never just below."""
     L = 3.0
     low, _ = over_relaxed(alpha, sigma=L, L=L)
-    begin = {"p0": np.array([2.0]), "q0": np.array([1.0]), "relaxation": alpha, "max_iter": 5000}
+    begin = {"p0": np.array([2.0]), "q0": np.array([1.0]), "relaxation": alpha, "max_iter": 1000}
     inside, outside = (
         ip.douglas_rachford(Bowl(L), Nearest(-1.0, 1.0), order="I", penalty=factor * low, **begin)
         for factor in (1.02, 0.98)
@@ -197,6 +197,14 @@ def test_what_is_asked_wrongly():
         (lambda: ip.theorem_threshold("descent", relaxation=2.5, sigma=1.0, L=1.0), "covers 0 < alpha <= 2"),
         (lambda: ip.theorem_threshold(joint, ip.funnel(2.0), W, L_q=1.0), "L_q: constants go with a theorem's name"),
         (lambda: ip.theorem_threshold(joint), "problem and an encoder"),
+        (lambda: ip.theorem_threshold(3, ip.funnel(2.0), W), "a joint must be an infoplane.Joint"),
+        (
+            lambda: ip.theorem_threshold("2", sigma_G=math.nan, L_q=1.0),
+            "sigma_G must be 0 or a positive number; found nan",
+        ),
+        (lambda: ip.theorem_threshold("2", sigma_G=1.0, L_q=1.0, mu_B=0.0), "mu_B must be a positive number; found 0"),
+        (lambda: ip.theorem_threshold("descent", sigma=0.5, L=-1.0), "L must be 0 or a positive number; found -1"),
+        (lambda: next(ip.iterates(joint, ip.bottleneck(0.2), ip.Accelerated(), W)), "those of a splitting"),
         (
             lambda: ip.theorem_threshold(joint, ip.funnel(2.0), np.array([[1.0] * 3, [0.0] * 3]), formulation="pf-1"),
             "cluster of the encoder is empty",

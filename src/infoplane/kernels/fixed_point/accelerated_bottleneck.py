@@ -2,8 +2,8 @@
 
 J(u) = -k sum_x p(x) log sum_z exp(score) bounds the Lagrangian from above: J(T(u)) <= L(W(u)) + rho_zy H(Y) <= J(u). So plain steps
 cannot raise J, and an extrapolated point, a leap, is kept only if it does not raise J either; the residual alone would lead to saddles.
-A leap that is refused costs one evaluation: the run goes on from T(u). Leaps are SQUAREM's at first and after a refusal, Anderson's once
-the residual shrinks, Newton's now and then once it is small. Clusters that have become equal are merged, which is undone if J rises.
+A leap that is refused costs one evaluation: the run goes on from T(u). Leaps are SQUAREM's, and Newton's now and then once the residual is
+small. Clusters that have become equal are merged, which is undone if J rises.
 
 Newton's step is judged by L(W(u)) itself, before and after: along a curved valley J rises, while T(u) lies on its floor again.
 
@@ -17,16 +17,12 @@ Newton's step is judged by L(W(u)) itself, before and after: along a curved vall
 
 u is the point that is evaluated, u_old the last one that was kept, f = T(u) - u. After a kept point the run's phase decides:
 
-========  ==================================================  ===================================  ======================================
-phase     the point that has just been kept                   the next point                       the next phase
-========  ==================================================  ===================================  ======================================
-BASE      the base u0 of a SQUAREM cycle                      T(u0), PLAIN                         PAIR
-PAIR      u1 = T(u0)                                          SQUAREM's from u0 and u1, a LEAP     BASE; or ANDERSON at once, if the leap
-                                                                                                   is kept and |f| < 0.98 |f_old|
-ANDERSON  any; its differences from u_old are remembered      Anderson's, a LEAP, from as many     ANDERSON
-                                                              differences as are held; or T(u),
-                                                              PLAIN, if none are
-========  ==================================================  ===================================  ======================================
+========  ==================================================  ============================================  ==========================
+phase     the point that has just been kept                   the next point                                the next phase
+========  ==================================================  ============================================  ==========================
+BASE      the base u0 of a SQUAREM cycle                      T(u0), PLAIN                                  PAIR
+PAIR      u1 = T(u0)                                          SQUAREM's from u0 and u1, a LEAP              BASE
+========  ==================================================  ============================================  ==========================
 
 Four things come before that. When the residual may have reached tol, a PLAIN step is made and W written or compared (`selfmap`), next
 phase PAIR; clusters that have lost their mass are left out, next point PLAIN, next phase BASE; at every STRIDE-th iteration clusters that
@@ -39,7 +35,7 @@ A point that is not PLAIN is kept only if J has not risen (`accepts`). Where a p
 origin    the point                                           if it is refused, the next point is T(u_old), and
 ========  ==================================================  ==========================================================================
 PLAIN     T(u_old)                                            (it cannot be refused)
-LEAP      SQUAREM's or Anderson's                             the next phase is PAIR; SQUAREM's longest step is divided by STRETCH
+LEAP      SQUAREM's                                           the next phase is PAIR; SQUAREM's longest step is divided by STRETCH
 NEWTON    Newton's                                            the phase stays; Newton's step has to wait twice as long. But before that, it
                                                               is shortened, and tried again
 FEWER     T(u_old) with clusters merged                       with the former clusters, phase PAIR, no merging for PATIENCE STRIDEs
@@ -54,7 +50,7 @@ from ...information import Array
 from ...runtime.compiling import entry, inlined, part
 from ..common import LOSS, RUNNING, STATIONARITY, Flags, Integers, copy_rows, exp, mark_dead
 from .clusters import CHEAP, EQUAL, reduce, split_clusters
-from .extrapolation import FIRST_CAP, SLACK, STRETCH, anderson, newton, normalise, remember, shorten, squarem
+from .extrapolation import FIRST_CAP, SLACK, STRETCH, newton, normalise, shorten, squarem
 from .selfmap import (
     COMPARE,
     COMPARING,
@@ -77,11 +73,11 @@ from .selfmap import (
     work_for,
 )
 
-BASE, PAIR, ANDERSON = range(3)
+BASE, PAIR = range(2)
 PLAIN, LEAP, NEWTON, FEWER = range(4)
 
 STRIDE = 10  # iterations between two looks for clusters to merge
-LIKELY = 160  # products that a first step of Newton's takes, or as many as there are unknowns: it waits for half as many iterations
+LIKELY = 80  # products that a first step of Newton's takes, or as many as there are unknowns: it waits for half as many iterations
 SHORTER = 4  # times that Newton's step is shortened before it is given up
 PATIENCE = 4  # after a merge that was undone, the next look comes after this many strides
 
@@ -89,10 +85,9 @@ PATIENCE = 4  # after a merge that was undone, the next look comes after this ma
 class Control(Protocol):
     """The state of one run, apart from its points: a record of `CONTROL`, updated in place."""
 
-    phase: int  # BASE, PAIR, ANDERSON
+    phase: int  # BASE, PAIR
     origin: int  # of u: PLAIN, LEAP, NEWTON, FEWER
     check: int  # FAR, WRITING, COMPARING: see the table in `selfmap`
-    held: int  # differences remembered since ANDERSON began; the last few of them are still there
     clusters: int  # of u
     clusters_old: int  # of u_old
     merge_at: int  # iteration of the next look for clusters to merge
@@ -153,19 +148,10 @@ def refuse(run: Control, iteration: int) -> None:
     else:
         if run.origin == FEWER:
             run.merge_at = iteration + PATIENCE * STRIDE
-        elif run.phase != ANDERSON:
+        else:
             run.cap = max(run.cap / STRETCH, 1.0)
         run.phase = PAIR
     run.origin = PLAIN
-
-
-@inlined
-def promote(run: Control, norm: float, iteration: int) -> None:
-    """After a leap of SQUAREM that was kept and has shrunk the residual, go on with Anderson, and look for clusters to merge."""
-    if run.origin == NEWTON:
-        run.newton_wait = 1
-    if run.phase == BASE and run.origin == LEAP and norm < 0.98 * run.norm:  # then leaps are Anderson's
-        run.phase, run.held, run.merge_at = ANDERSON, 0, min(run.merge_at, iteration)
 
 
 @inlined
@@ -191,8 +177,6 @@ class LeapState(NamedTuple):
     u: Array  # (R, |Z| |Y|)             the point that is evaluated next
     u_old: Array  # (R, |Z| |Y|)         the last point that was kept
     f_old: Array  # (R, |Z| |Y|)         T(u) - u there
-    D_F: Array  # (R, memory, |Z| |Y|)   Anderson's differences
-    D_G: Array  # (R, memory, |Z| |Y|)
     control: np.recarray  # (R,)         `CONTROL`
     alive: Integers  # (R,)              clusters of W
     outcome: Integers  # (R,)            RUNNING, STATIONARY
@@ -258,34 +242,13 @@ def _newton(
 
 
 @inlined
-def _leap(
-    run: Control,
-    u: Array,
-    u_old: Array,
-    f: Array,
-    f_old: Array,
-    q_flat: Array,
-    D_F: Array,
-    D_G: Array,
-    r: int,
-    new: Array,
-) -> int:
-    """Fill new with the next point that the phase of run r asks for; returns its origin: if that is PLAIN, the point is T(u) instead.
-
-    Arrays are passed one by one: each one of a tuple would be counted at every iteration, needed or not.
-    """
+def _leap(run: Control, u_old: Array, f: Array, f_old: Array, q_flat: Array, new: Array) -> int:
+    """Fill new with the next point that the phase asks for; returns its origin: if that is PLAIN, the point is T(u) instead."""
     if run.phase == BASE:
         run.phase = PAIR
         return PLAIN
-    if run.phase == PAIR:
-        reached = squarem(u_old, f_old, f, q_flat, run.cap, new)
-        run.phase, run.cap = BASE, STRETCH * run.cap if reached == run.cap else run.cap
-        return LEAP
-    if run.held > 0 or run.origin == PLAIN:
-        run.held = remember(D_F[r], D_G[r], run.held, f, f_old, u, u_old)
-    if run.held == 0:
-        return PLAIN
-    anderson(u, f, q_flat, D_F[r], D_G[r], run.held, new)
+    reached = squarem(u_old, f_old, f, q_flat, run.cap, new)
+    run.phase, run.cap = BASE, STRETCH * run.cap if reached == run.cap else run.cap
     return LEAP
 
 
@@ -332,7 +295,8 @@ def _iterate(
             changed = _step_back(run, state, r, channel.p_y.size, iteration, u_old, f_old, u)
             continue
         # Choose the next point.
-        promote(run, norm, iteration)
+        if run.origin == NEWTON:
+            run.newton_wait = 1
         looking, origin = iteration >= run.merge_at, PLAIN
         due = newton_is_due(run, dense and mode & KEEP > 0, norm, iteration)
         if (
@@ -349,7 +313,7 @@ def _iterate(
             elif due:
                 origin = _newton(run, channel, rho, width, tol, W, u, q, q_new, iteration, work, new)
             if origin < 0:
-                origin = _leap(run, u, u_old, f, f_old, q_flat, state.D_F, state.D_G, r, new)
+                origin = _leap(run, u_old, f, f_old, q_flat, new)
         # Go there; u is the last point that was kept.
         run.J, run.norm, run.origin = J, norm, origin
         u, u_old, f, f_old = u_old, u, f_old, f

@@ -375,7 +375,8 @@ def weights_of(q: Array, rho: Array, width: float, A: Array, mass: Array) -> tup
     for z in range(q.shape[0]):
         log_mass = floored_log(mass[z])
         h_z -= mass[z] * log_mass
-        mass[z] = on_z * log_mass
+        # The floor would give a cluster without mass a decoder of 1 for every y, which is better than any: no letter goes there.
+        mass[z] = on_z * log_mass if log_mass > LOG_TINY else -1e200
     for z in range(q.shape[0]):
         for y in range(q.shape[1]):
             A[z, y] = mass[z] + on_zy * A[z, y]

@@ -321,7 +321,7 @@ def _follow(split: Split, v: Array, nu: Array) -> None:
 
 @inlined
 def iterate(split: Split, now: Iterate) -> Iterate:
-    """One step of the formulation's recursion; c may be raised in place, see `marginal.concave_prox`."""
+    """One step of the formulation's recursion; c may be raised in place, see `blocks.concave_prox`."""
     p, q = (now.W, now.v) if split.encoder_first else (now.v, now.W)
     if split.order == 1:
         p, q, nu = step_one((split, now.m), p, q, now.nu, now.c, split.alpha)

@@ -22,11 +22,10 @@ The block's value at W(m) exceeds its minimum by no more than sum c g^2 / 2 (it 
 
     diag(1/c) + sum_x (p(x)/k) features features' (diag(W_x) - W_x W_x')
 
-- few unknowns: Cholesky, and Newton's steps to rounding.
-- many: conjugate gradients on products with it, O(|Z| |X| |Y|) each, without writing it down. For each z it is a diagonal plus nearly rank
-  one, since features are positive: (mass) (mean feature) (mean feature)' outweighs their spread. That is what preconditions it; clusters
-  meet only through the softmax. It begins with the m of the argmin before. ``step="exact"`` goes on to rounding; ``step="majorise"`` ends
-  once g is at most `SHARE` of the way that W M has come, both in the norm sum c g^2.
+It is solved by conjugate gradients on products with it, O(|Z| |X| |Y|) each, without writing it down. For each z it is a diagonal plus
+nearly rank one, since features are positive: (mass) (mean feature) (mean feature)' outweighs their spread. That is what preconditions it;
+clusters meet only through the softmax. It begins with the m of the argmin before. Few unknowns, and ``step="exact"``, go on to rounding;
+``step="majorise"`` of many ends once g is at most `SHARE` of the way that W M has come, both in the norm sum c g^2.
 
 *The marginal block*: argmin over v on the simplex, column by column, of
 
@@ -34,7 +33,7 @@ The block's value at W(m) exceeds its minimum by no more than sum c g^2 / 2 (it 
 
 h < 0 is the entropy prox (strictly convex), h > 0 the concave prox (its upper branch), h = 0 a weighted projection.
 With lam the multiplier of sum v = 1, stationarity is c v - h (log v + 1) = c x + s - lam; v_z(lam) decreases, so lam is found by a
-safeguarded one-dimensional Newton search, which begins with Newton's step from the v before.
+safeguarded one-dimensional Newton search.
 """
 
 import math
@@ -46,13 +45,11 @@ from ...runtime.compiling import inlined, part
 from ..common import (
     EPS,
     LOG_TINY,
-    TINY,
     UNIT,
     Flags,
     copy_rows,
     matmul,
     safe_log,
-    solve_definite,
     upper_root,
     wright_omega,
 )
@@ -115,7 +112,7 @@ def slope_table(split: Split, W: Array, log_W: Array, on_W: float, entropies: fl
 def argmin_encoder(split: Split, m: Array, x: Array, s: Array, c: Array, W: Array) -> Array:
     """The encoder block's argmin: ``split.inner`` majorise-minimise steps, fewer once W rests if ``split.inner_tol`` asks for that.
 
-    m are the multipliers of the argmin before, where there are many: begun with, and updated in place. NaN if none are known.
+    m are the multipliers of the argmin before: begun with, and updated in place. NaN if none are known.
     """
     extra = convexity(split)
     k = extra - split.a[1]
@@ -195,9 +192,8 @@ def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array, log_W: Arr
 ROUNDING = 45 * EPS
 """Of a dual value near 1, and of entries of its gradient."""
 
-DENSE = 128
-"""Unknowns up to which Newton's system is written down and solved to rounding. The heart's bottleneck has 80; at 176 (225 x 10 letters, 16
-clusters) that took fifteen times as long as conjugate gradients do."""
+FEW = 128
+"""Unknowns up to which the dual is always minimised to rounding. The heart's bottleneck has 80."""
 
 SHARE = 0.3
 """Error of a majorising step with many unknowns, beside its own length in W M. Below 1/2 the block falls, which is all that the descent
@@ -242,13 +238,13 @@ def dual_newton(split: Split, known: Array, S: Array, k: float, x: Array, s: Arr
 
     Once split.stop is set what is returned means nothing.
     """
-    u_before, dense = matmul(W, split.M), x.size <= DENSE
+    u_before, known_before = matmul(W, split.M), not np.isnan(known[0, 0])
     m, target, gradient = pull(x, s, c, u_before), np.empty_like(x), np.empty_like(x)
-    warm, loose = not dense and not np.isnan(known[0, 0]), not dense and split.inner_tol == 0.0
+    loose = x.size > FEW and split.inner_tol == 0.0
     for z in range(x.shape[0]):
         for j in range(x.shape[1]):
             target[z, j] = x[z, j] + s[z, j] / c[z, j]
-            if warm:
+            if known_before:
                 m[z, j] = known[z, j]
     W, u, value = _dual(split, S, k, target, c, m, gradient)
     last = np.inf
@@ -259,13 +255,9 @@ def dual_newton(split: Split, known: Array, S: Array, k: float, x: Array, s: Arr
         if loose and _square(c, gradient) <= SHARE * SHARE * _square(c, moved(u, -1.0, u_before)):
             break
         last = largest
-        if dense:
-            direction = newton_direction(split, W, k, c, gradient)
-        else:
-            direction = conjugate_direction(split, W, k, c, gradient, 0.3 if loose else 1e-3)
+        direction = conjugate_direction(split, W, k, c, gradient, 0.3 if loose else 1e-3)
         m, W, u, value = _descended(split, S, k, target, c, m, value, direction, gradient)
-    if not dense:
-        copy_rows(m, known)
+    copy_rows(m, known)
     return W
 
 
@@ -286,43 +278,6 @@ def _descended(
             break
         step *= 0.5
     return new, W, u, value_new
-
-
-@part
-def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array) -> Array:
-    """Solve (diag(1/c) + sum_x (p_x/k) features features' (diag(W_x) - W_x W_x')) direction = gradient.
-
-    Rows differ by as much as the masses do, so the system is scaled to a unit diagonal; Cholesky reads what is below that.
-    """
-    n_z, n_m = gradient.shape
-    n_x = W.shape[1]
-    root, psi = np.empty(n_x), np.empty((n_z * n_m, n_x))
-    scale, b = np.empty(n_z * n_m), np.empty(n_z * n_m)
-    for i in range(n_x):
-        root[i] = math.sqrt(split.p_x[i] / k)
-    for z in range(n_z):
-        for j in range(n_m):
-            row, diagonal = z * n_m + j, 1.0 / c[z, j]
-            for i in range(n_x):
-                psi[row, i] = root[i] * split.features[j, i] * W[z, i]
-                diagonal += psi[row, i] * root[i] * split.features[j, i] * max(1.0 - W[z, i], 0.0)
-            scale[row] = 1.0 / math.sqrt(diagonal)
-            b[row] = scale[row] * gradient[z, j]
-    hessian = matmul(psi, psi.T)
-    for z in range(n_z):
-        for row in range(z * n_m, (z + 1) * n_m):
-            for column in range(z * n_m, row):
-                for i in range(n_x):
-                    hessian[row, column] -= psi[row, i] * root[i] * split.features[column - z * n_m, i]
-            for column in range(row):
-                hessian[row, column] *= -scale[row] * scale[column]
-            hessian[row, row] = 1.0
-    solve_definite(hessian, b, 1e-14)
-    direction = np.empty_like(gradient)
-    for z in range(n_z):
-        for j in range(n_m):
-            direction[z, j] = scale[z * n_m + j] * b[z * n_m + j]
-    return direction
 
 
 @part
@@ -383,7 +338,7 @@ def _preconditioned(diagonal: Array, ray: Array, r: Array, y: Array) -> float:
 
 @part
 def conjugate_direction(split: Split, W: Array, k: float, c: Array, gradient: Array, share: float) -> Array:
-    """The same system by preconditioned conjugate gradients, until the norm sum c r^2 of its residual is `share` squared of the first.
+    """Newton's direction by preconditioned conjugate gradients, until the norm sum c r^2 of what is left is `share` squared of the first.
 
     However early it ends, <gradient, direction> is positive.
     """
@@ -422,9 +377,9 @@ def argmin_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> Arr
             for z in range(v.shape[0]):
                 slope[z] += eta * (safe_log(v[z, j]) + 1.0)
         if split.h[j] - eta > 0.0:
-            concave_prox(split.h[j] - eta, x[:, j], slope, c[:, j], v[:, j], new[:, j], split.kappa > 0.0)
+            concave_prox(split.h[j] - eta, x[:, j], slope, c[:, j], new[:, j], split.kappa > 0.0)
         else:
-            convex_prox(eta - split.h[j], x[:, j], slope, c[:, j], v[:, j], new[:, j])
+            convex_prox(eta - split.h[j], x[:, j], slope, c[:, j], new[:, j])
     return new
 
 
@@ -458,30 +413,11 @@ def _total(h: float, x: Array, s: Array, c: Array, lam: float, emptied: Flags, o
 
 
 @part
-def _first(h: float, x: Array, s: Array, c: Array, v: Array) -> float:
-    """The lam at which sum v + dv = 1, each row linearised at the v before: dv = (c x + s - c v + h (log v + 1) - lam)/(c - h/v).
-
-    NaN where a row is past its edge, c v <= h, or none has mass.
-    """
-    total, width = -1.0, 0.0
-    for i in range(v.shape[0]):
-        if v[i] > TINY:
-            slope = c[i] - h / v[i]
-            if not slope > 0.0:
-                return math.nan
-            total += v[i] + (c[i] * (x[i] - v[i]) + s[i] + h * (math.log(v[i]) + 1.0)) / slope
-            width += 1.0 / slope
-    return total / width
-
-
-@part
 def _search(
     h: float, x: Array, s: Array, c: Array, lam: float, low: float, high: float, emptied: Flags, out: Array
 ) -> None:
     """The multiplier between low and high at which v sums to one, by Newton kept inside the bracket from lam on; fills out with v."""
     rounding = 4.0 * UNIT * max(x.shape[0], 2)
-    if not low < lam < high:
-        lam = 0.5 * (low + high)
     for _ in range(200):
         total, slope = _total(h, x, s, c, lam, emptied, out)
         if total > 0.0:
@@ -502,7 +438,7 @@ def _search(
 
 
 @inlined
-def convex_prox(k: float, x: Array, s: Array, c: Array, v: Array, out: Array) -> None:
+def convex_prox(k: float, x: Array, s: Array, c: Array, out: Array) -> None:
     """Minimise k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k >= 0."""
     n = x.shape[0]
     low, high = -math.inf, -math.inf
@@ -510,11 +446,11 @@ def convex_prox(k: float, x: Array, s: Array, c: Array, v: Array, out: Array) ->
         y = c[i] * x[i] + s[i] - k
         low = max(low, y - c[i])  # some v_i = 1 there, so the total is at least one
         high = max(high, y - c[i] / n + k * math.log(n))  # every v_i <= 1/n there
-    _search(-k, x, s, c, _first(-k, x, s, c, v), low, high, np.zeros(n, dtype=np.bool_), out)
+    _search(-k, x, s, c, 0.5 * (low + high), low, high, np.zeros(n, dtype=np.bool_), out)
 
 
 @inlined
-def concave_prox(k: float, x: Array, s: Array, c: Array, v: Array, out: Array, adaptive: bool) -> None:
+def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: bool) -> None:
     """Minimise -k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k > 0, on the branch v_i > k / c_i.
 
     The root v = (k/c) e^t, e^t - t = (c x + s + k - lam)/k + log(k/c), exists while lam <= the smallest `edge`. If even there the
@@ -538,6 +474,5 @@ def concave_prox(k: float, x: Array, s: Array, c: Array, v: Array, out: Array, a
             left -= 1
         else:
             break  # one row is left: on the simplex its v is 1, which normalising gives it
-    # The total is convex and grows without bound as lam falls: a Newton step from below one ends above it, whichever lam it begins with.
-    first = _first(k, x, s, c, v)
-    _search(k, x, s, c, first if first < edge else edge - k, -math.inf, edge, emptied, out)
+    # The total is convex and grows without bound as lam falls: a Newton step from below one ends above it.
+    _search(k, x, s, c, edge - k, -math.inf, edge, emptied, out)

@@ -81,6 +81,10 @@ class BoundBlock:
         self.name, self.block, self.matrix, self.domain = name, block, matrix, domain
         self.own: Any = getattr(block, "argmin", None)
         self.slope: Any = getattr(block, "gradient", None)
+        if isinstance(block, type):
+            raise InvalidOptionError(
+                f"{name} must be an object; found the class {block.__name__}: give {block.__name__}()."
+            )
         if self.own is not None and domain is not None:
             raise InvalidOptionError(
                 f"{type(block).__name__} has its own argmin, which must keep to its set by itself: leave p_in and q_in out for it."

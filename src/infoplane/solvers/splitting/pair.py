@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from ...checks import check_callable, check_one_of, number, positive_number, real_array
+from ...checks import check_callable, check_one_of, number, numbers, positive_number, real_array
 from ...errors import InvalidOptionError
 from ...information import Array, Result
 from ...kernels.splitting.advance import solver_one, solver_two
@@ -158,16 +158,14 @@ def douglas_rachford(
     check_one_of("order", order, ("I", "II"))
     if callback is not None:
         check_callable("callback", callback)
-    c = real_array("penalty", penalty)
-    if not np.all((c > 0) & np.isfinite(c)):
-        raise InvalidOptionError(f"penalty must be positive, found {penalty!r}.")
-    relaxation = _relaxation(relaxation, c, curvature, order, A if order == "I" else B)
     p, q = _start("p0", p0), _start("q0", q0)
     first = BoundBlock("F", F, _matrix("A", A, p), checked_domain("p_in", p_in))
     second = BoundBlock("G", G, _matrix("B", B, q), checked_domain("q_in", q_in))
     shapes = first.map(None, p).shape, second.map(None, q).shape
     if shapes[0] != shapes[1]:
         raise InvalidOptionError(f"Ap0 has shape {shapes[0]} and Bq0 {shapes[1]}; they must agree.")
+    c = _penalty(penalty, shapes[0])
+    relaxation = _relaxation(relaxation, c, curvature, order, A if order == "I" else B)
     run = _PairRun(first, second, order, c, relaxation, p, q, np.zeros(shapes[0]))
     budget = Budget(iterations=options.max_iter, seconds=seconds)
     # A search by gradients takes thousands of products of short vectors, which a BLAS with threads makes ten times slower.
@@ -263,6 +261,18 @@ class _PairRun:
         )
 
 
+def _penalty(given: float | Array, shape: tuple[int, ...]) -> Array:
+    """c, one number or one for every row of Ap - Bq, in a shape in which it can be multiplied with it."""
+    c = real_array("penalty", given)
+    if not np.all((c > 0) & np.isfinite(c)):
+        raise InvalidOptionError(f"penalty must be positive, found {given!r}.")
+    if c.shape not in ((), shape[:1], shape):
+        raise InvalidOptionError(
+            f"penalty must be one number, or one for every row of Ap, of shape {shape}; found shape {c.shape}."
+        )
+    return c.reshape(c.shape + (1,) * (len(shape) - c.ndim)) if c.ndim else c
+
+
 def _relaxation(
     alpha: float, c: Array, curvature: tuple[float, float] | None, order: str, followed: Array | None
 ) -> float:
@@ -276,7 +286,9 @@ def _relaxation(
             f"relaxation above 2 is covered where {its_map} is the identity and {block} is strongly convex: leave {its_map} out and give "
             f"curvature=(sigma, L) of {block}; found relaxation = {alpha:g}."
         )
-    low, high = over_relaxed(alpha, sigma=float(curvature[0]), L=float(curvature[1]))
+    if len(given := numbers("curvature", curvature)) != 2:
+        raise InvalidOptionError(f"curvature must be two numbers, (sigma, L); found {curvature!r}.")
+    low, high = over_relaxed(alpha, sigma=float(given[0]), L=float(given[1]))
     if not np.all((c > low) & (c < high)):
         raise InvalidOptionError(
             f"with relaxation {alpha:g} and this curvature the penalty must lie between {low:.6g} and {high:.6g}; found {c}."
@@ -287,6 +299,8 @@ def _relaxation(
 def _start(name: str, given: Any) -> Array:
     """Where a block begins: finite real numbers."""
     start = real_array(name, given)
+    if start.size == 0:
+        raise InvalidOptionError(f"{name} must have one entry or more; found shape {start.shape}.")
     if not np.isfinite(start).all():
         raise InvalidOptionError(f"{name} must be finite; found {start[~np.isfinite(start)].flat[0]}.")
     return start

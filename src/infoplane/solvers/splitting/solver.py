@@ -348,6 +348,10 @@ def iterates(
     """
     check_joint(joint)
     check_problem(problem)
+    if not isinstance(solver, DouglasRachford):
+        raise InvalidOptionError(
+            f"iterates are those of a splitting, such as DouglasRachford('ib-1'); found {solver!r}."
+        )
     options, given = RunOptions(tol=tol, max_iter=max_iter), make_starts(joint, None, 1, seed_sequence(0), start)
     budget = Budget(iterations=options.max_iter)
     iteration = solver.begin(Job(Support(joint), problem, given, options.tol, record=True, budget=budget))

@@ -39,7 +39,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...checks import check_flag, check_one_of, number
+from ...checks import check_flag, check_one_of, number, positive_number
 from ...encoder.encoder import check_encoder
 from ...errors import InvalidOptionError, PenaltyWarning
 from ...information import Array, Result
@@ -188,6 +188,7 @@ def of_constants(name: str, alpha: float, constants: dict[str, float]) -> Thresh
     if name not in THEOREMS:
         raise InvalidOptionError(f"there is no theorem {name!r}; the names are {', '.join(THEOREMS)}.")
     theorem, smallest, wrong = THEOREMS[name]
+    constants = {constant: _constant(constant, value) for constant, value in constants.items()}
     try:
         found = Threshold(smallest(alpha, **constants), theorem, dict(constants))
     except TypeError as error:
@@ -195,6 +196,14 @@ def of_constants(name: str, alpha: float, constants: dict[str, float]) -> Thresh
     if wrong:
         warnings.warn(f"{theorem} is not true: {wrong} (docs/explanation/theory.md).", PenaltyWarning, stacklevel=3)
     return found
+
+
+def _constant(name: str, value: float) -> float:
+    """A constant of a theorem: sigma of a block that is not convex is negative; singular values of the maps divide."""
+    if name == "sigma":
+        return number(name, value, "a finite number")
+    singular = name in ("mu_A", "mu_B", "mu_BB")
+    return positive_number(name, value) if singular else number(name, value, "0 or a positive number", least=0.0)
 
 
 def descent(alpha: float, c: Array | float, sigma: Array | float, L: Array | float) -> Array:
@@ -259,6 +268,8 @@ def theorem_threshold(
         )
     if problem is None or encoder is None:
         raise InvalidOptionError("give a problem and an encoder after the joint.")
+    check_joint(of)
+    check_problem(problem)
     return formulation_threshold(of, problem, encoder, choose(problem, formulation), alpha)
 
 
