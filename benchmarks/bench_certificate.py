@@ -10,19 +10,18 @@ each: the page says what the bound is then, and what ended the search.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import infoplane as ip
 import joints
+from timing import one_by_one, publish, resumable
 
 GAMMAS = (0.05, 0.1, 0.2, 0.4)
 TOL = 1e-6
@@ -158,8 +157,11 @@ def measure(
     return found | {"wall": budget.seconds_spent, "limit": proof.limit}
 
 
-def proven(point: Point, joint: ip.Joint) -> dict[str, float]:
-    """What a point took."""
+def proven(point: Point) -> dict[str, float] | None:
+    """What a point took; None if its table is not there."""
+    joint = joint_of(point.what, point.seed)
+    if joint is None:
+        return None
     if point.kind == "cuts":
         return cut_cost(joint, point)
     if point.kind == "large":
@@ -333,35 +335,19 @@ def table(results: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--out", type=Path, default=Path("certificate.json"), help="results so far; continued if it exists"
-    )
-    parser.add_argument("--table", type=Path, help="write the Markdown table here as well")
+    parser = resumable(__doc__, "certificate.json")
     parser.add_argument("--only", nargs="*", default=[""], help="only points whose key contains one of these")
     options = parser.parse_args()
-    results: dict[str, Any] = json.loads(options.out.read_text()) if options.out.exists() else {}
     measure(ip.datasets.paper_uniform(), 0.2, MOST_SECONDS)  # compiles
-    for point in points():
-        if point.key in results or not any(some in point.key for some in options.only):
-            continue
-        if (joint := joint_of(point.what, point.seed)) is not None:
-            results[point.key] = proven(point, joint)
-            options.out.write_text(json.dumps(results, indent=1))
-            print(point.key, results[point.key], flush=True)
+    todo = {point.key: partial(proven, point) for point in points() if any(some in point.key for some in options.only)}
     if options.only == [""]:
         for name, gamma in product(("paper_uniform", "paper_nonuniform"), np.geomspace(0.1, 1.0, 16)):
-            key = f"paper; {name}; {gamma:.6g}"
-            if key not in results:
-                results[key] = paper_point(name, float(gamma))
+            todo[f"paper; {name}; {gamma:.6g}"] = partial(paper_point, name, float(gamma))
         for name in joints.SMALL:
-            if f"transitions; {name}" not in results:
-                results[f"transitions; {name}"] = transition_point(name)
-        options.out.write_text(json.dumps(results, indent=1))
-        text = table(results)
-        print(text)
-        if options.table:
-            options.table.write_text(text)
+            todo[f"transitions; {name}"] = partial(transition_point, name)
+    results = one_by_one(options.out, todo, lambda key: todo[key]())
+    if options.only == [""]:
+        publish(table(results), options.table)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ from infoplane.storage.store import Store
 from infoplane.sweep import plan as plans
 from infoplane.sweep.engine import Engine, Ledger, completed, manifest_of
 from infoplane.sweep.plan import ParameterGrid, Plan
+from timing import publish
 
 GAMMAS = np.geomspace(0.1, 1.0, 64)
 STARTS = 16
@@ -239,10 +240,7 @@ def main() -> None:
     if options.memory_runs:
         results["memory"] = memory(options.memory_runs, options.memory_max_iter)
     options.out.write_text(json.dumps(results, indent=1))
-    text = table(results)
-    print(text)
-    if options.table:
-        options.table.write_text(text)
+    publish(table(results), options.table)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,6 @@ are kept in the JSON file.
 
 from __future__ import annotations
 
-import argparse
-import json
-from pathlib import Path
-
 import numpy as np
 
 import infoplane as ip
@@ -25,6 +21,7 @@ from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.form import Mixture, dual_of
 from infoplane.solvers.envelope import Envelope
 from joints import KINDS, deterministic_encoders, random_joint
+from timing import one_by_one, publish, resumable
 
 SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 20, "ib-2": 20, "ib-1v": 20}
 """Iterations a start: any encoder must lie above the bound, converged or not."""
@@ -69,7 +66,7 @@ def judge(seed: int) -> dict[str, object]:
         losses["deterministic maps"] = min(problem.value(joint, W) for W in deterministic_encoders(joint.shape[0]))
     lowest = min(best.loss, *losses.values())
     false = [name for name, loss in losses.items() if loss < best.lower_bound - ROUNDING]
-    false += ["perturbed dual" for bound in perturbed(joint, problem, best.encoder, rng) if bound > lowest + ROUNDING]
+    false += ["perturbed multipliers" for bound in perturbed(joint, problem, best.encoder, rng) if bound > lowest + ROUNDING]
     early = 0
     for iterations in (1, 3, 10):
         W = ip.solve(joint, problem, "blahut-arimoto", starts=1, rng=seed, init="random", max_iter=iterations).encoder
@@ -143,23 +140,11 @@ def table(results: dict[str, dict[str, object]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--out", type=Path, default=Path("consistency.json"), help="results so far; continued if it exists"
-    )
-    parser.add_argument("--table", type=Path, help="write the Markdown table here as well")
+    parser = resumable(__doc__, "consistency.json")
     parser.add_argument("--joints", type=int, default=500)
     options = parser.parse_args()
-    results = json.loads(options.out.read_text()) if options.out.exists() else {}
-    for seed in range(options.joints):
-        if str(seed) not in results:
-            results[str(seed)] = judge(seed)
-            options.out.write_text(json.dumps(results, indent=1))
-            print(seed, results[str(seed)], flush=True)
-    text = table(results)
-    print(text)
-    if options.table:
-        options.table.write_text(text)
+    results = one_by_one(options.out, map(str, range(options.joints)), lambda seed: judge(int(seed)))
+    publish(table(results), options.table)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python benchmarks/certificate_soundness.py --points 5000000 [--letters 3 30]
 
-For random joints with so many letters (of 200 different columns or more bounds are computed in another way) and |Y| <= 10, duals of a
-constant Z with noise of several sizes, and targets at several quantiles of the values f(q) - lambda.q: after 0, 1, 5, 25 and 125 cuts,
+For random joints with so many letters (of 200 different columns or more bounds are computed in another way) and |Y| <= 10, multipliers of
+a constant Z with noise of several sizes, and targets at several quantiles of the values f(q) - lambda.q: after 0, 1, 5, 25 and 125 cuts,
 every q whose value lies below the target must have Tq in an open box, with a bound no higher than that value. Prints how many were looked
 at, and ends with status 1 if one was lost.
 """

@@ -12,10 +12,8 @@ that formulation are run, and the others are kept as the table has them.
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -28,6 +26,7 @@ from infoplane.solvers.base import advanced, drive, make_starts, seed_sequence
 from infoplane.solvers.job import Job
 from infoplane.solvers.splitting.solver import SplittingIteration
 from joints import SMALL, built_in
+from timing import publish, resumable
 
 GAMMAS = (0.1, 0.2, 0.4, 0.6)
 BETAS = (1.5, 2.5, 5.0, 10.0)
@@ -210,11 +209,7 @@ def table(results: dict[str, dict[str, object]], all_cells: list[Cell], before: 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--out", type=Path, default=Path("convergence.json"), help="results so far; continued if it exists"
-    )
-    parser.add_argument("--table", type=Path, help="write the Markdown table here as well")
+    parser = resumable(__doc__, "convergence.json")
     parser.add_argument("--max-iter", type=int, default=20_000, help="automatic penalty, built-in joints")
     parser.add_argument("--random-max-iter", type=int, default=12_000, help="automatic penalty, random joints")
     parser.add_argument("--scalar-max-iter", type=int, default=3_000, help="scalar penalty")
@@ -236,10 +231,7 @@ def main() -> None:
             flush=True,
         )
     before = options.table.read_text() if options.table and options.table.exists() else ""
-    text = table(results, every, before)
-    print(text)
-    if options.table:
-        options.table.write_text(text)
+    publish(table(results, every, before), options.table)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Is any bound of the funnel ever wrong? 500 random joints, every solver, brute force, searches cut short, and caps on the leakage.
 
-    python benchmarks/funnel_consistency.py [--joints 500] [--out funnel_consistency.json] [--page docs/explanation/exact_funnel.md]
+    python benchmarks/funnel_consistency.py [--joints 500] [--out funnel_consistency.json] [--table docs/explanation/exact_funnel.md]
 
 Joints of five kinds, |X| <= 12, |Y| <= 10, beta log-uniform in [1, 30]. The optimum is certified to 1e-6 nats (five seconds each). Its
 lower bound, and those of searches cut short after 3, 100 and 1,000 cells, must lie below the loss of every solver from random starts,
@@ -10,10 +10,7 @@ utility must not be below that rival's. Finished joints are kept in the JSON fil
 
 from __future__ import annotations
 
-import argparse
-import json
 import warnings
-from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +20,7 @@ from infoplane.joint.joint import Support
 from infoplane.runtime.budget import Budget, Limits
 from joints import KINDS, deterministic_encoders, random_joint
 from page import write_block
+from timing import one_by_one, resumable
 
 RIVALS = {"merging": 500, "pf-2v": 40, "accelerated": 300, "pooling": 300}
 """Iterations a start: any encoder must lie above the bound, converged or not."""
@@ -99,32 +97,14 @@ def table(results: dict[str, dict[str, object]]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = resumable(__doc__, "funnel_consistency.json")
     parser.add_argument("--joints", type=int, default=500)
-    parser.add_argument(
-        "--out", type=Path, default=Path("funnel_consistency.json"), help="results so far; continued if it exists"
-    )
-    parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # that a proof may take long
-    results = json.loads(options.out.read_text()) if options.out.exists() else {}
-    for seed in range(options.joints):
-        if str(seed) not in results:
-            results[str(seed)] = one = judge(seed)
-            options.out.write_text(json.dumps(results, indent=1))
-            print(
-                seed,
-                one["kind"],
-                one["shape"],
-                f"{one['gap']:.1e}",
-                f"{one['seconds']:.2f} s",
-                one["false"] or "",
-                flush=True,
-            )
-    lines = table(results)
+    lines = table(one_by_one(options.out, map(str, range(options.joints)), lambda seed: judge(int(seed))))
     print("\n".join(lines))
-    if options.page:
-        write_block(options.page, "rivals", lines)
+    if options.table:
+        write_block(options.table, "rivals", lines)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 import infoplane as ip
 from infoplane.information import bits
+from timing import publish
 
 BETAS = np.geomspace(0.5, 20.0, 20)
 
@@ -58,10 +59,7 @@ def main() -> None:
             ax.set(title=f"{name}: {solver}", xlabel="I(X;Z), bits (utility)", ylabel="I(Y;Z), bits (leakage)")
             ax.legend(loc="upper left")
     figure.savefig(options.out, dpi=150)
-    text = "\n".join(lines) + "\n"
-    print(text)
-    if options.table:
-        options.table.write_text(text)
+    publish("\n".join(lines) + "\n", options.table)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import argparse
 import importlib.util
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -69,6 +69,32 @@ def keep(path: Path, name: str, value: Any) -> None:
     path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
 
 
+def one_by_one(out: Path, keys: Iterable[str], measure: Callable[[str], Any]) -> dict[str, Any]:
+    """The results that a JSON file has, and those that it lacks, each written to it as soon as it is there."""
+    results = json.loads(out.read_text()) if out.exists() else {}
+    for key in keys:
+        if key not in results and (found := measure(key)) is not None:
+            results[key] = found
+            out.write_text(json.dumps(results, indent=1))
+            print(key, found, flush=True)
+    return results
+
+
+def publish(text: str, page: Path | None) -> None:
+    """Print a page, and write it where it is wanted."""
+    print(text)
+    if page:
+        page.write_text(text)
+
+
+def resumable(doc: str, out: str) -> argparse.ArgumentParser:
+    """The command line of a benchmark that goes on from the results that there are."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path(out), help="results so far; continued if it exists")
+    parser.add_argument("--table", type=Path, help="page of the docs")
+    return parser
+
+
 def measured(name: str, measure: Callable[..., Any], table: Callable[[Any], str], **options: Any) -> None:
     """The command line that benchmarks share: measure, keep the results as JSON, print the page and write it.
 
@@ -86,6 +112,4 @@ def measured(name: str, measure: Callable[..., Any], table: Callable[[Any], str]
     found = measure(**{option: getattr(arguments, option) for option in options})
     if arguments.out:
         keep(arguments.out, name, found)
-    print(table(found))
-    if arguments.table:
-        arguments.table.write_text(table(found))
+    publish(table(found), arguments.table)

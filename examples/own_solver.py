@@ -50,6 +50,7 @@ class Descent(ip.PlainIteration):
         self.halvings = halvings
 
     def step(self, W: np.ndarray) -> np.ndarray:
+        """One step of every run."""
         g = -sum(rho * log for rho, log in zip(self.rho, self.logs(W), strict=True))
         best, lowest = W, self.losses(W)
         for halving in range(self.halvings):

@@ -50,6 +50,22 @@ def test_the_metadata_has_every_python_that_is_tested_and_no_address():
     assert "urls" not in project
 
 
+def test_the_page_of_dependencies_has_those_of_the_metadata():
+    """Every requirement that users get, in which extra, and its oldest version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    own = {"": project["dependencies"], **project["optional-dependencies"]}
+    for_developers = ("test", "bench", "docs", "dev")
+    wanted = {
+        (extra, *requirement.split(">="))
+        for extra, requirements in own.items()
+        if extra not in for_developers
+        for requirement in requirements
+    }
+    page = (ROOT / "docs/reference/supply_chain.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?:`\[(\w+)\]` \| )?([\w-]+)(?: \([^|]*\))? \| ([0-9.]+) \|", page, flags=re.MULTILINE)
+    assert set(rows) == wanted
+
+
 def test_it_runs_as_a_module(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["infoplane", "--version"])
     with pytest.raises(SystemExit) as ended:
