@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
-import pandas as pd
 import scipy.sparse
 
 from ..errors import InvalidOptionError
@@ -317,10 +316,17 @@ def _denoising(meta: Mapping[str, Any], letters: int) -> Denoising:
     )
 
 
+def _timestamp(moment: Any) -> Any:
+    """A text, or a date of numpy's, as pandas has it."""
+    import pandas as pd  # slow to import: paid by the first such label
+
+    return pd.Timestamp(moment)
+
+
 DATES: dict[str, Callable[[str], Any]] = {
     "date": date.fromisoformat,
     "datetime": datetime.fromisoformat,
-    "Timestamp": pd.Timestamp,
+    "Timestamp": _timestamp,
 }
 """The types of dates that labels and edges of bins may have, by name, and how they are read again."""
 
@@ -335,7 +341,7 @@ def _label(label: Any) -> Any:
     if isinstance(label, Bin):
         return {"bin": [str(label), _label(label.low), _label(label.high), label.rule]}
     if isinstance(label, np.datetime64):
-        label = pd.Timestamp(label)
+        label = _timestamp(label)
     if (kind := type(label).__name__) in DATES:
         return {kind: label.isoformat()}
     return to_json(label, nonfinite=float)
