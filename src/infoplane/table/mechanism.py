@@ -83,16 +83,7 @@ class MechanismFeature:
                     f"rows must have the column {name!r}; expected {alternatives(name, names)}."
                 )
             column = frame[name]
-            is_text = column.dtype == object or pd.api.types.is_string_dtype(column.dtype)
-            if (
-                isinstance(part, CategoryLetters)
-                and is_text
-                and pd.api.types.is_numeric_dtype(part.values.infer_objects())
-            ):
-                # A text file with an empty cell may say 1.0 where another says 1.
-                number = pd.to_numeric(column, errors="coerce")
-                column = column.astype(object).where(~number.isin(part.values), number)
-            columns.append(column)
+            columns.append(_as_met(column, part.values) if isinstance(part, CategoryLetters) else column)
         return columns
 
 
@@ -220,6 +211,18 @@ class Mechanism:
     def __str__(self) -> str:
         sizes = ", ".join(f"{one.name} ({counted(len(one.clusters), 'group')})" for one in self.features)
         return f"{self.kind} of {sizes}: {self.note}"
+
+
+def _as_met(column: pd.Series[Any], values: pd.Index[Any]) -> pd.Series[Any]:
+    """A column in which text is a number, or a number text, where that was met: two files with the same cells may be read in either way."""
+    is_number, were_numbers = (pd.api.types.is_numeric_dtype(one.dtype) for one in (column, values.infer_objects()))
+    if is_number and not were_numbers:
+        other = column.map(lambda value: str(value).removesuffix(".0"), na_action="ignore")
+    elif were_numbers and (column.dtype == object or pd.api.types.is_string_dtype(column.dtype)):
+        other = pd.to_numeric(column, errors="coerce")
+    else:
+        return column
+    return column.astype(object).where(~other.isin(values) | column.isin(values), other)
 
 
 def _cuts(edge: float, one: Bin) -> bool:
