@@ -106,6 +106,14 @@ def test_numbers_that_a_file_has_as_text_are_found(dtype):
     assert mechanism.apply(rows, unseen="suppress").z.tolist() == ["z1", "z2", "z0", np.nan]
 
 
+@pytest.mark.parametrize("numbers", [[2, 1, 7], [2.0, 1.0, np.inf], pd.array([2, 1, None], dtype="Int64")])
+def test_text_that_a_file_has_as_numbers_is_found(numbers):
+    """A column of codes is text if one of them is no number; another file may have none of those."""
+    joint = ip.Joint.from_frame(pd.DataFrame({"code": ["1", "2", "x"] * 4, "let": [0, 1, 1, 0] * 3}), "code", "let")
+    rows = pd.DataFrame({"code": numbers})
+    assert Mechanism.of_joint(joint, np.eye(3)).apply(rows, unseen="suppress").z.tolist() == ["z1", "z0", np.nan]
+
+
 def test_rows_that_do_not_fit_are_refused():
     mechanism = Mechanism.of_encoder(fitted()[0], "income")
     with pytest.raises(InvalidMechanismError, match="rows must have the column 'job'; expected one of 'jobs', 'age'"):

@@ -191,6 +191,8 @@ def permutation_test(
     >>> ip.permutation_test([[20, 21], [22, 20]], rng=0).p_value > 0.5
     True
     """
+    from scipy.stats import random_table  # its import takes longer than a small test
+
     pairings = whole_number("pairings", pairings)
     table, W = filled(checked_counts(counts)), None
     if encoder is not None:
@@ -212,12 +214,8 @@ def permutation_test(
         return mutual_information((one if W is None else W @ one) / records)
 
     given = shown(table)
-    generator = np.random.default_rng(rng)
-    x, y = np.repeat(np.arange(len(n_x)), n_x), np.repeat(np.arange(len(n_y)), n_y)
-    found = []
-    for _ in range(pairings):
-        at = x * len(n_y) + generator.permutation(y)
-        found.append(shown(np.bincount(at, minlength=len(n_x) * len(n_y)).reshape(len(n_x), len(n_y))))
+    generator, paired = np.random.default_rng(rng), random_table(n_x, n_y)
+    found = [shown(paired.rvs(random_state=generator)) for _ in range(pairings)]
     # Nats by which a pairing may be below the given one and still count as showing as much.
     as_much = int((np.array(found) >= given - 1e-12).sum())
     return PermutationTest((1 + as_much) / (1 + pairings), given, float(np.mean(found)), pairings, records)

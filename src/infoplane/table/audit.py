@@ -178,6 +178,8 @@ def measured(found: list[Finding], kept: str = "X") -> pd.DataFrame:
 
 def _lines(told: Told, W: Array, task: TaskJoint | None) -> Iterator[Finding]:
     """The measures that need nothing but p(z, s), by the formulas of `MEASURES`."""
+    from scipy.spatial.distance import pdist  # its import takes longer than all the measures
+
     joint, J, given = told.joint, told.J, told.p_z_given_s
     (before, after), pml = told.guess, told.lifts.max(axis=1)
     known = bits(plane_point(joint, W).iyz)
@@ -191,7 +193,7 @@ def _lines(told: Told, W: Array, task: TaskJoint | None) -> Iterator[Finding]:
     yield "min-entropy leakage", bits(float(np.log(after / before))), said
     left = (1.0 - after) / (1.0 - before) if before < 1.0 else 1.0
     yield "Bayes security", left, f"{left:.2%} of the errors of the best guess are left."
-    left = 1.0 - 0.5 * float(np.abs(given[:, :, None] - given[:, None, :]).sum(axis=0).max())
+    left = 1.0 - 0.5 * float(pdist(given.T, "cityblock").max(initial=0.0))
     said = f"Whatever the prior, at least {left:.2%} of the errors are left."
     yield "Bayes security, worst prior", left, said
     for share in (0.5, 0.95):
@@ -474,7 +476,7 @@ def held_out_attack(
 
 def clopper_pearson(right: int, tested: int, confidence: float) -> tuple[float, float]:
     """The interval of a share of which ``right`` of ``tested`` were seen."""
-    from scipy import stats  # its import takes longer than all the measures
+    from scipy import stats  # the same
 
     tail = 0.5 * (1.0 - confidence)
     low = 0.0 if right == 0 else float(stats.beta.ppf(tail, right, tested - right + 1))

@@ -83,21 +83,8 @@ class MechanismFeature:
                     f"rows must have the column {name!r}; expected {alternatives(name, names)}."
                 )
             column = frame[name]
-            columns.append(_as_met(part.values, column) if isinstance(part, CategoryLetters) else column)
+            columns.append(_as_met(column, part.values) if isinstance(part, CategoryLetters) else column)
         return columns
-
-
-def _as_met(values: Any, column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column of labels in the type of the values that were met, where two text files say the same in different ones."""
-    is_text = column.dtype == object or pd.api.types.is_string_dtype(column.dtype)
-    if is_text and pd.api.types.is_numeric_dtype(values.infer_objects()):
-        # With an empty cell it may say 1.0 where another says 1.
-        number = pd.to_numeric(column, errors="coerce")
-        return column.astype(object).where(~number.isin(values), number)
-    if [pd.api.types.infer_dtype(one) for one in (values, column)] == ["string", "integer"]:
-        # Of whole numbers alone it says 1 where another, with words beside them, says "1".
-        return column.map(str, na_action="ignore")
-    return column
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +211,18 @@ class Mechanism:
     def __str__(self) -> str:
         sizes = ", ".join(f"{one.name} ({counted(len(one.clusters), 'group')})" for one in self.features)
         return f"{self.kind} of {sizes}: {self.note}"
+
+
+def _as_met(column: pd.Series[Any], values: pd.Index[Any]) -> pd.Series[Any]:
+    """A column in which text is a number, or a number text, where that was met: two files with the same cells may be read in either way."""
+    is_number, were_numbers = (pd.api.types.is_numeric_dtype(one.dtype) for one in (column, values.infer_objects()))
+    if is_number and not were_numbers:
+        other = column.map(lambda value: str(value).removesuffix(".0"), na_action="ignore")
+    elif were_numbers and (column.dtype == object or pd.api.types.is_string_dtype(column.dtype)):
+        other = pd.to_numeric(column, errors="coerce")
+    else:
+        return column
+    return column.astype(object).where(~other.isin(values) | column.isin(values), other)
 
 
 def _cuts(edge: float, one: Bin) -> bool:
