@@ -280,6 +280,17 @@ def read_frame(
     return _framed(columns, values)
 
 
+def full_column(frame: Any, name: str, file: str) -> Any:
+    """A column of a frame that was read from a file, with a value in every row."""
+    check_columns([*frame.columns], (name,))
+    absent = frame[name].isna().to_numpy()
+    if absent.any():
+        raise InvalidJointError(
+            f"{file}: column {name!r} must have a value in every row; found none in row {absent.argmax() + 1} after the header."
+        )
+    return frame[name]
+
+
 def read_matrix(path: Path) -> list[list[float]]:
     """Numbers only, in rows of one length."""
     rows = TableRows(path, headed=False)
