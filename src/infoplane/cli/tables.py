@@ -92,7 +92,8 @@ def read_tasks(source: Source, keep: tuple[str, ...], hide: tuple[str, ...]) -> 
             raise click.UsageError(f"a column is part of one of --x, --keep and --hide; found {name!r} in two of them.")
     table = located(source.name)
     _check_kind(table, "--keep and --hide need a table", repr(source.name))
-    return _table(source, table, keep, hide)
+    found: TaskJoint = _table(source, table, keep, hide)
+    return found
 
 
 def _table(source: Source, table: Location, keep: tuple[str, ...] = (), hide: tuple[str, ...] = ()) -> Any:
