@@ -90,11 +90,18 @@ def test_the_limits_of_a_proof_leave_the_solvers_options_with_certify_only():
     assert options.solver_options(of_a_solver(**given, certify=1e-3)) == {"penalty": 2.0}
 
 
-def test_python_without_docstrings_has_the_same_options():
-    ended = subprocess.run(
-        [sys.executable, "-OO", "-m", "infoplane", "solve", "--help"], capture_output=True, text=True
-    )
-    assert ended.returncode == 0
+HELP = """
+import sys, infoplane.view.plot
+from infoplane.cli import main
+
+sys.stderr.write(f"{ {'matplotlib', 'pandas', 'rich.table'} & set(sys.modules) }")
+main(["solve", "--help"])
+"""
+
+
+def test_python_without_docstrings_has_the_same_options_and_loads_no_more_than_they_need():
+    ended = subprocess.run([sys.executable, "-OO", "-c", HELP], capture_output=True, text=True, timeout=240)
+    assert (ended.returncode, ended.stderr) == (0, "set()")
     assert "--max-cells" in ended.stdout
 
 

@@ -10,7 +10,8 @@ import pytest
 
 import infoplane as ip
 from infoplane.cli.release import _cost
-from infoplane.storage.mechanism import read_mechanism
+from infoplane.storage.mechanism import read_mechanism, write_mechanism
+from infoplane.table.mechanism import Mechanism
 
 CAPS = ("--max-leakage-bits", "0.02", "--max-lift-bits", "0.3", "--max-seconds", "20")
 
@@ -303,6 +304,26 @@ def test_an_empty_cell_is_refused_by_its_line_and_with_an_option_that_there_is(r
         said = run(*more)
         assert (said.code, said.err.count("line 3 has an empty cell in column 'age'. Give what is missing")) == (3, 1)
     assert run(*more, "--missing", "category").code == 0
+
+
+def test_records_without_an_id_are_refused(run, tmp_path):
+    """They would all be drawn by one u."""
+    people = pd.DataFrame({"person": ["a", None, "b"], "age": [20, 30, 30], "sex": list("fmm")})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "key").write_bytes(bytes(32))
+    joint = ip.Joint.from_frame(people, "age", "sex")
+    write_mechanism(Mechanism.of_joint(joint, np.full((2, 2), 0.5)), tmp_path / "m.json")
+    keyed = ("--id", "person", "--key-file", tmp_path / "key", "--out", tmp_path / "o.csv")
+    asked = ("--x", "age", "--hide", "sex", "--max-lift-bits", "1", "--missing", "category")
+    for command in (
+        ("release", tmp_path / "people.csv", *asked),
+        ("apply", tmp_path / "m.json", tmp_path / "people.csv"),
+    ):
+        said = run(*command, *keyed)
+        assert (said.code, said.err.count("column 'person' must have a value in every row; found none in row 2")) == (
+            3,
+            1,
+        )
 
 
 def test_dates_are_released_in_bins_and_hidden_in_bins(run, tmp_path):

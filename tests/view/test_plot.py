@@ -1,7 +1,6 @@
 """Pictures: what is on the axes, how many points, which files; matplotlib is only imported on use."""
 
 import dataclasses
-import subprocess
 import sys
 
 import numpy as np
@@ -155,13 +154,6 @@ def test_missing_matplotlib_names_the_extra(monkeypatch, frontier):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ip.MissingExtraError, match=r'pip install "infoplane\[plot\]"'):
         frontier.plot()
-
-
-def test_import_is_lazy():
-    modules = "{'matplotlib', 'pandas', 'rich.table'}"
-    code = f"import sys, infoplane.view.plot, infoplane.cli.app; print({modules} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
-    assert done.stdout.strip() == "set()"
 
 
 # -- options, many points, notebooks -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ..view.pages import encoding_page
 from . import output
 from .flags import COUNT, Request, as_json, columns, command, option, switch, written
 from .release import keyed, read_key, write_released
-from .tables import read_frame
+from .tables import full_column, read_frame
 
 
 @command()
@@ -63,17 +63,13 @@ def encode(asked: Request) -> None:
     if target in columns:
         raise InvalidOptionError(f"--target {target!r} is among --columns: it would predict itself.")
     frame = read_frame(table, (*columns, target), dict.fromkeys(asked.numbers, ()))
-    if frame[target].isna().any():
-        row = int(frame[target].isna().to_numpy().argmax())
-        raise InvalidJointError(
-            f"{table}: column {target!r} must have a value in every row; found none in row {row + 1} after the header."
-        )
+    wanted = full_column(frame, target, table).astype(str).to_numpy()
     categories = [name for name in columns if name not in asked.numbers]
     points = asked.of("gamma", "max_bits", "min_relevance", "product", "min_count")
     encoder = BottleneckEncoder(asked.clusters, **points, output=asked.kind, categorical_features=categories)
     encoder.set_output(transform="pandas")
     try:
-        encoded = encoder.fit_transform(frame[list(columns)], frame[target].astype(str).to_numpy())
+        encoded = encoder.fit_transform(frame[list(columns)], wanted)
     except ValueError as error:  # scikit-learn's, of rows that cannot be encoded
         raise error if isinstance(error, InvalidOptionError) else InvalidJointError(f"{table}: {error}") from error
     made = in_place(frame, list(columns), encoded)
@@ -157,8 +153,8 @@ def apply(asked: Request) -> None:
       infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
     """
     key, mechanism = read_key(asked), read_mechanism(asked.model)
-    frame = read_frame(asked.rows, () if asked.id_column is None else (asked.id_column,))
-    ids = None if asked.id_column is None else frame[asked.id_column].tolist()
+    frame = read_frame(asked.rows)
+    ids = None if asked.id_column is None else full_column(frame, asked.id_column, asked.rows).tolist()
     is_release = mechanism.kind == "release"
     unseen: Any = asked.unseen or ("error" if is_release else "marginal")
     made = mechanism.apply(frame, rng=asked.seed, ids=ids, key=key, unseen=unseen)

@@ -47,7 +47,7 @@ from .flags import (
     switch,
     written,
 )
-from .tables import read_frame
+from .tables import full_column, read_frame
 
 DRAWN_ANEW = "Drawn anew: to release the same records once more would tell more than is promised. With --id and --key-file draws repeat."
 
@@ -148,7 +148,8 @@ def release(asked: Request) -> None:
             "--proof is of a bound, and a cap with --confidence rests on a test: leave out one of them."
         )
     key, id_column = read_key(asked), asked.id_column
-    frame, wanted = read_joint(asked, asked.bins, id_column)
+    frame, wanted = read_joint(asked, asked.bins)
+    ids = None if id_column is None else full_column(frame, id_column, asked.data).tolist()
     joint = wanted.hide if isinstance(wanted, TaskJoint) else wanted
     warn_of_columns(joint)
     search = partial(
@@ -163,7 +164,6 @@ def release(asked: Request) -> None:
     with output.one_line_warnings(), working("solving and proving", lines=True):
         kept = search(max_lift=nats_of(asked.max_lift_bits), confidence=asked.confidence)
         cost = _cost(kept, search)
-        ids = None if id_column is None else frame[id_column].tolist()
         z = kept.transform(frame, ids=ids, key=key).to_numpy()
     caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {asked.max_leakage_bits:g} bits"
     if asked.mechanism is not None:  # before anything is written: not every joint has one
@@ -213,13 +213,13 @@ def check_roles(asked: Request) -> None:
         )
 
 
-def read_joint(asked: Request, bins: Mapping[str, Any], *ids: str | None) -> tuple[Any, Joint | TaskJoint]:
+def read_joint(asked: Request, bins: Mapping[str, Any]) -> tuple[Any, Joint | TaskJoint]:
     """The rows of a table, and the joint of two sets of their columns; or of three, if some are to be kept."""
     columns, hide, keep = asked.columns, asked.hide, asked.keep
     for name in bins:
         if name not in (*columns, *hide, *keep):
             raise click.UsageError(f"--bin {name}: the column must be one of those released, kept or hidden.")
-    frame = read_frame(asked.data, (*columns, *hide, *keep, *filter(None, ids)), bins, asked.missing)
+    frame = read_frame(asked.data, (*columns, *hide, *keep), bins, asked.missing)
     if keep:
         return frame, TaskJoint.from_frame(frame, columns, keep, hide, bins=bins, missing=asked.missing)
     return frame, Joint.from_frame(frame, list(columns), list(hide), bins=bins, missing=asked.missing)

@@ -92,7 +92,8 @@ def read_tasks(source: Source, keep: tuple[str, ...], hide: tuple[str, ...]) -> 
             raise click.UsageError(f"a column is part of one of --x, --keep and --hide; found {name!r} in two of them.")
     table = located(source.name)
     _check_kind(table, "--keep and --hide need a table", repr(source.name))
-    return _table(source, table, keep, hide)
+    found: TaskJoint = _table(source, table, keep, hide)
+    return found
 
 
 def _table(source: Source, table: Location, keep: tuple[str, ...] = (), hide: tuple[str, ...] = ()) -> Any:
@@ -278,6 +279,17 @@ def read_frame(
             raise InvalidJointError("a table must have at least one row beside its header; found none.")
     check_columns(rows.header, needed)
     return _framed(columns, values)
+
+
+def full_column(frame: Any, name: str, file: str) -> Any:
+    """A column of a frame that was read from a file, with a value in every row."""
+    check_columns([*frame.columns], (name,))
+    absent = frame[name].isna().to_numpy()
+    if absent.any():
+        raise InvalidJointError(
+            f"{file}: column {name!r} must have a value in every row; found none in row {absent.argmax() + 1} after the header."
+        )
+    return frame[name]
 
 
 def read_matrix(path: Path) -> list[list[float]]:

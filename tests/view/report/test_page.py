@@ -26,6 +26,12 @@ def held(page):
     return json.loads(found.group(1))
 
 
+@pytest.fixture(scope="module")
+def told(swept):
+    """The contents of its page, which tests read and leave as they are."""
+    return held(report_page(swept))
+
+
 # -- escaping ----------------------------------------------------------------------------------------------------------
 
 
@@ -68,8 +74,8 @@ def test_no_address_is_ever_loaded(marked_page):
 # -- what is there -----------------------------------------------------------------------------------------------------
 
 
-def test_the_table_is_the_frame(swept):
-    table = held(report_page(swept))["table"]
+def test_the_table_is_the_frame(swept, told):
+    table = told["table"]
     frame = swept.to_frame().reset_index()
     assert list(table) == list(frame.columns)
     for name in frame:
@@ -82,14 +88,13 @@ def test_the_same_frontier_gives_the_same_bytes(swept):
     assert report_page(swept, title="t") == report_page(swept, title="t")
 
 
-def test_provenance_and_suggestions_are_on_the_page(swept):
-    found = held(report_page(swept))
-    assert found["provenance"]["seed"] == 5
-    assert found["provenance"]["solver"] == "blahut-arimoto"
-    assert found["provenance"]["grid"] == [0.1, 0.2, 0.4]
-    assert found["provenance"]["version"] == ip.__version__
-    assert found["provenance"]["joint"]["fingerprint"] == swept.joint.fingerprint
-    assert tuple(found["suggestion"]) == swept.suggest().sentences
+def test_provenance_and_suggestions_are_on_the_page(swept, told):
+    assert told["provenance"]["seed"] == 5
+    assert told["provenance"]["solver"] == "blahut-arimoto"
+    assert told["provenance"]["grid"] == [0.1, 0.2, 0.4]
+    assert told["provenance"]["version"] == ip.__version__
+    assert told["provenance"]["joint"]["fingerprint"] == swept.joint.fingerprint
+    assert tuple(told["suggestion"]) == swept.suggest().sentences
 
 
 def test_provenance_may_hold_what_json_has_no_word_for(swept):
@@ -190,7 +195,7 @@ def test_a_large_alphabet_stays_small():
         np.testing.assert_allclose(np.sum(encoder["cells"], axis=0), 1000, atol=len(encoder["cells"]))
 
 
-def test_encoders_that_were_not_kept_are_left_out(swept):
+def test_encoders_that_were_not_kept_are_left_out(swept, told):
     """A store keeps the encoders of the best runs only."""
     best = set(swept.best_rows())
     runs = [
@@ -210,23 +215,21 @@ def test_encoders_that_were_not_kept_are_left_out(swept):
         for row, run in enumerate(swept.runs)
     ]
     stored = held(report_page(ip.Frontier(swept.joint, runs, provenance=swept.provenance)))
-    whole = held(report_page(swept))
     assert set(stored["encoders"]) == {str(row) for row in best}
-    assert stored == whole
+    assert stored == told
 
 
 # -- traces ------------------------------------------------------------------------------------------------------------
 
 
-def test_traces_of_the_best_runs_are_shown(swept):
-    shown = held(report_page(swept))
-    assert set(shown["traces"]) == {str(row) for row in swept.best_rows()}
+def test_traces_of_the_best_runs_are_shown(swept, told):
+    assert set(told["traces"]) == {str(row) for row in swept.best_rows()}
     for row in swept.best_rows():
         run = swept.runs[row]
         assert len(run.trace) == run.iterations
         assert run.trace.loss[-1] == pytest.approx(run.loss, abs=1e-9)
-        assert shown["traces"][str(row)]["iterations"][-1] == run.iterations
-    assert "How they converged is shown for 3 of 3 best runs." in shown["notes"]
+        assert told["traces"][str(row)]["iterations"][-1] == run.iterations
+    assert "How they converged is shown for 3 of 3 best runs." in told["notes"]
 
 
 def test_where_there_is_no_trace_the_page_says_so(swept):
