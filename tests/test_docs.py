@@ -281,6 +281,15 @@ def test_files_that_a_page_names_exist(page):
     assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
 
 
+def test_every_picture_has_a_script_and_a_page():
+    """Those of the README and of Adult's plane are made by commands, which `infoplane demo` and the page show."""
+    scripts = "".join(path.read_text() for name in ("benchmarks", "examples") for path in (ROOT / name).rglob("*.py"))
+    pages = "".join(path.read_text() for path in [ROOT / "README.md", *PAGES])
+    pictures = {path.name for path in (ROOT / "docs/images").iterdir()}
+    assert {name for name in pictures if name not in scripts} == {"heart.png", "adult_plane.png"}
+    assert {name for name in pictures if f"images/{name}" not in pages} == set()
+
+
 NAMING = [*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md"] + [
     path for folder in ("src", "tests", "benchmarks", "examples") for path in sorted((ROOT / folder).rglob("*.py"))
 ]
