@@ -70,7 +70,7 @@ VERDICTS = {
     "predictor": "**Left out** ([measured](clever_bottleneck.md)).",
     "coarse space": "**Left out** ([measured](clever_bottleneck.md)).",
     "Newton's method on the map": "**Stays in one form**, the step by conjugate gradients: a gain on one real table only, but at no more\n"
-    "  lines than the dense step that it replaced ([measured](clever_bottleneck.md)).",
+    "  lines than a dense step ([measured](clever_bottleneck.md)).",
     "sparse columns beside dense ones": "**Both stay**: the sparse way finds the default's clusters, the dense way the proof, and\n"
     "  neither has the other's answer ([measured](generation.md)).",
 }
