@@ -9,6 +9,7 @@ Adult. The limit is of the clock.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import time
 import warnings
@@ -96,16 +97,20 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120.0, help="limit for each case of `sizes`")
     parser.add_argument("--only", nargs="*", default=[], help="cases of `sizes`")
     parser.add_argument("--page", type=Path)
+    parser.add_argument("--out", type=Path, help="the same tables, line by line, as JSON")
     options = parser.parse_args()
     parts = {"known": known, "sizes": lambda: sizes(options.seconds, options.only)}
     Measured(ip.datasets.heart(), 3.5, 1e-6)  # compiles
+    found: dict[str, list[str]] = {}
     for name in options.parts or parts:
-        lines = []
+        lines = found[name] = []
         for line in parts[name]():
             print(line, flush=True)
             lines.append(line)
             if options.page:
                 write_block(options.page, name, lines)
+    if options.out:
+        options.out.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

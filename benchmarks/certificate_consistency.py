@@ -66,7 +66,9 @@ def judge(seed: int) -> dict[str, object]:
         losses["deterministic maps"] = min(problem.value(joint, W) for W in deterministic_encoders(joint.shape[0]))
     lowest = min(best.loss, *losses.values())
     false = [name for name, loss in losses.items() if loss < best.lower_bound - ROUNDING]
-    false += ["perturbed multipliers" for bound in perturbed(joint, problem, best.encoder, rng) if bound > lowest + ROUNDING]
+    false += [
+        "perturbed multipliers" for bound in perturbed(joint, problem, best.encoder, rng) if bound > lowest + ROUNDING
+    ]
     early = 0
     for iterations in (1, 3, 10):
         W = ip.solve(joint, problem, "blahut-arimoto", starts=1, rng=seed, init="random", max_iter=iterations).encoder

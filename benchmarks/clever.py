@@ -74,7 +74,7 @@ VERDICTS = {
     "predictor": "**Left out** ([measured](clever_bottleneck.md)).",
     "coarse space": "**Left out** ([measured](clever_bottleneck.md)).",
     "Newton's method on the map": "**Stays in one form**, the step by conjugate gradients: a gain on one real table only, but at no more\n"
-    "  lines than the dense step that it replaced ([measured](clever_bottleneck.md)).",
+    "  lines than a dense step ([measured](clever_bottleneck.md)).",
     "Anderson beside SQUAREM": "**Left out**: SQUAREM alone does ([measured](clever_solvers.md)).",
     "SQUAREM beside Anderson": "**Stays**, without Anderson's: one of the two is enough, and this one gained more\n"
     "  ([measured](clever_solvers.md)).",

@@ -1,6 +1,7 @@
 """``benchmarks/run.py``: it has every benchmark, and says at its end which tables were missing."""
 
 import importlib
+import re
 import sys
 from pathlib import Path
 
@@ -24,6 +25,16 @@ def test_every_benchmark_is_in_it(load):
     scripts = load("run").SCRIPTS.values()
     assert {path.name for path in BENCHMARKS.glob("bench_*.py")} <= set(scripts)
     assert all((BENCHMARKS / script).exists() for script in scripts)
+
+
+def test_every_benchmark_takes_what_it_is_given(load):
+    """Options for the results and for the page: its own, or those of a command line that benchmarks share."""
+    run = load("run")
+    for name, script in run.SCRIPTS.items():
+        text = (BENCHMARKS / script).read_text(encoding="utf-8")
+        page = "--page" if name in run.IN_PAGES else "--table"
+        shared = page == "--table" and re.search(r"^ +(measured\(|parser = resumable\()", text, flags=re.MULTILINE)
+        assert shared or {'"--out"', f'"{page}"'} <= set(re.findall(r'"--\w+"', text)), script
 
 
 def test_a_missing_table_is_skipped_in_one_sentence(load, monkeypatch, tmp_path, capsys):

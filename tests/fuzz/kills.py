@@ -23,7 +23,7 @@ from .calls import Broken
 
 SWEEP = """
 import sys, numpy as np, infoplane as ip
-grid, options = np.geomspace(0.3, 0.9, 6), {"starts": 20, "rng": 0, "init": "mixed", "chunk_seconds": 0.01}
+grid, options = np.geomspace(0.3, 0.9, 6), {"starts": 8, "rng": 0, "init": "mixed", "chunk_seconds": 0.01}
 ip.sweep(ip.datasets.heart(), ip.bottleneck, grid, "ib-1", store=sys.argv[1], **options)
 """
 
@@ -39,7 +39,7 @@ while True:
 @cache
 def uninterrupted():
     return ip.sweep(
-        ip.datasets.heart(), ip.bottleneck, np.geomspace(0.3, 0.9, 6), "ib-1", starts=20, rng=0, init="mixed"
+        ip.datasets.heart(), ip.bottleneck, np.geomspace(0.3, 0.9, 6), "ib-1", starts=8, rng=0, init="mixed"
     )
 
 

@@ -18,7 +18,7 @@ SHORT = {
     "faint-bottlenecks": range(15, 22),
     "files": range(60),
     "forgeries": range(30),
-    "funnels": range(18),
+    "funnels": range(4, 18),
     "kills": range(1),
     "private": range(12),
     "releases": range(14, 20),
