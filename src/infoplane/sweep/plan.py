@@ -37,7 +37,7 @@ from ..runtime.budget import Budget, Stopped, one_blas_thread, own_clock, usual_
 from ..solution import TIE, Run, Trace
 from ..solve import cluster_cap
 from ..solvers.base import KINDS, PathSolver, Solver, make_starts
-from ..solvers.job import Job, RunOptions
+from ..solvers.job import NO_PROOF, Job, ProofOptions, RunOptions
 from ..storage.files import to_json
 from ..storage.store import LazySolution, RunRecord, contending
 from ..version import __version__
@@ -77,6 +77,8 @@ class Plan:
     """Most rows of an answer's encoder; None: as many as X has letters."""
     gap: float | None = None
     """What counts as certified, in nats; None if nothing is to be."""
+    proof: ProofOptions = NO_PROOF
+    """As they were asked for."""
 
     @cached_property
     def support(self) -> Support:
