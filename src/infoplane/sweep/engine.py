@@ -315,7 +315,7 @@ class Ledger:
         for (index, solver), runs in new.items():
             known = [*self._contenders[index].get(solver, ()), *runs]
             best = contending(known)
-            better = [] if self.store is None else self.grid.better_elsewhere(best, known)
+            better = [] if self.store is None else self.grid.better_elsewhere(index, best, known)
             self._contenders[index][solver] = [*better, *best]
 
     def has(self, unit: Unit) -> bool:

@@ -182,9 +182,13 @@ class ParameterGrid:
         self.problems |= {index: self.family(self.values[index]) for index in indices}
         return indices
 
-    def better_elsewhere(self, best: Sequence[RunRecord], runs: Sequence[RunRecord]) -> list[RunRecord]:
-        """Of a parameter's runs, those that are better than its ``best`` at another one: the lowest there (`Frontier.best_answers`)."""
-        index = best[0].index
+    def better_elsewhere(self, index: int, best: Sequence[RunRecord], runs: list[RunRecord]) -> list[RunRecord]:
+        """Of a parameter's runs, those that are better than its ``best`` at another one: the lowest there (`Frontier.best_answers`).
+
+        All of them as long as the parameter is one that refinement has inserted in an earlier call, and not yet in this one.
+        """
+        if index not in self.problems:
+            return runs
         numbers = numbers_of([
             LazySolution.of(None, problem=self.problems[index], loss=one.loss, ixz=one.ixz, iyz=one.iyz, clusters=0)
             for one in (*best, *runs)
