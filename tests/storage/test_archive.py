@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import json
+import math
 import os
 import zipfile
 from pathlib import Path
@@ -158,6 +159,14 @@ def test_a_file_without_one_of_its_arrays_is_refused(small, tmp_path, name):
     changed(tmp_path / "f.npz", **{name: None})
     with pytest.raises(InvalidOptionError, match=f"it has no {name}"):
         ip.Frontier.load(tmp_path / "f.npz")
+
+
+def test_a_provenance_of_ones_own_is_written_as_json(small, tmp_path):
+    made = ip.Frontier(
+        small.joint, small.runs, provenance={"grid": np.array([0.1, 0.2]), "sweeps": (np.int64(2), math.nan)}
+    )
+    made.save(tmp_path / "f.npz")
+    assert ip.Frontier.load(tmp_path / "f.npz").provenance == {"grid": [0.1, 0.2], "sweeps": [2, None]}
 
 
 def test_no_runs_at_all(small, tmp_path):

@@ -21,7 +21,7 @@ Both are one computation: with v = I(Y;Z), or v = -I(Y;Z) for the funnel, lines 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,14 +58,13 @@ class BestAnswer(NamedTuple):
 
 def best_answers(runs: Sequence[Solution], own: Sequence[int]) -> list[BestAnswer]:
     """For each of the rows ``own``, the best of their parameters, the best encoder of all runs of their family, within their cap on |Z|."""
-    losses_at = losses_of(runs)
-    clusters = np.array([run.clusters for run in runs])
+    numbers, clusters = numbers_of(runs), np.array([run.clusters for run in runs])
     families: dict[tuple[object, ...], int] = {}
     family = np.array([families.setdefault(siblings(run.problem).key, len(families)) for run in runs], dtype=int)
     found = []
     for row in own:
         run = runs[row]
-        losses = losses_at(run.problem)
+        losses = losses_at(numbers, weights_of(run.problem)[None])[:, 0]
         allowed = (family == family[row]) & (clusters <= (math.inf if run.cluster_cap is None else run.cluster_cap))
         lower = np.flatnonzero(allowed & (losses < run.loss - TIE))
         answer = BestAnswer(row, run, run.parameter)
@@ -78,20 +77,20 @@ def best_answers(runs: Sequence[Solution], own: Sequence[int]) -> list[BestAnswe
     return found
 
 
-def losses_of(runs: Sequence[Solution]) -> Callable[[MarkovLagrangian], Array]:
-    """From a problem to the losses of these runs' encoders there; the runs are of its family."""
-    numbers = np.array([_numbers(run) for run in runs]).reshape(-1, 3)
-
-    def losses(problem: MarkovLagrangian) -> Array:
-        weights = _weights(problem)
-        found: Array = numbers[:, weights != 0.0] @ weights[weights != 0.0]
-        return found
-
+def losses_at(numbers: Array, weights: Array) -> Array:
+    """The losses of encoders, from their `numbers_of`, for problems of their family, by the `weights_of` each: (runs, problems)."""
+    counted = weights.any(axis=0)
+    losses: Array = numbers[:, counted] @ weights[:, counted].T
     return losses
 
 
-def _weights(problem: Any) -> Array:
-    """What the three `_numbers` of an encoder are multiplied with in the loss."""
+def numbers_of(runs: Sequence[Solution]) -> Array:
+    """What the losses of runs' encoders at other problems of their family follow from, a row each."""
+    return np.array([_numbers(run) for run in runs]).reshape(-1, 3)
+
+
+def weights_of(problem: Any) -> Array:
+    """What the three `numbers_of` an encoder are multiplied with in the loss."""
     rho = np.array(problem.rho)
     if not problem.single_target:
         return -rho
@@ -103,7 +102,7 @@ def _numbers(run: Solution) -> tuple[float, float, float]:
     """H(Z), NaN where the loss does not tell it, I(X;Z) and I(Y;Z); of a problem of tasks I(X;Z), I(U;Z) and I(S;Z)."""
     if not run.problem.single_target:
         return run.ixz, run.iuz, run.isz
-    total, zx, zy = _weights(run.problem).tolist()
+    total, zx, zy = weights_of(run.problem).tolist()
     return (run.loss - zx * run.ixz - zy * run.iyz) / total if total else math.nan, run.ixz, run.iyz
 
 

@@ -25,7 +25,18 @@ from ..formatting import shown
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
 from ..solution import Residuals, Solution, Status, Trace, proven
-from .files import COUNTS, Expected, joint_arrays, joint_from, joint_meta, path_of, problem_of, read_npz, whole_file
+from .files import (
+    COUNTS,
+    Expected,
+    joint_arrays,
+    joint_from,
+    joint_meta,
+    path_of,
+    problem_of,
+    read_npz,
+    to_json,
+    whole_file,
+)
 from .store import LazySolution
 
 if TYPE_CHECKING:
@@ -77,7 +88,7 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
     meta = {
         "format": FORMAT,
         "complete": frontier.complete,
-        "provenance": frontier.provenance,
+        "provenance": to_json(frontier.provenance),
         **joint_meta(joint),
         **{name: [value(run) for run in runs] for name, (value, _) in LISTS.items()},
     }

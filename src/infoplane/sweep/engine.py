@@ -32,6 +32,7 @@ from ..errors import InfoplaneError, InvalidOptionError, NoWorkerWarning
 from ..frontier.frontier import Frontier
 from ..runtime.budget import LOOK, Budget, all_cores, cores
 from ..solution import Solution, finished
+from ..storage.files import to_json
 from ..storage.store import Key, Manifest, RunRecord, Store, assembled, contending
 from ..version import __version__
 from .plan import BUDGETS, Chunk, ChunkResult, ParameterGrid, Plan, Unit, identity, run_chunk
@@ -269,13 +270,13 @@ def _ignore_signals() -> None:
 
 
 def manifest_of(plan: Plan, grid: ParameterGrid) -> Manifest:
-    """What is run, as JSON values: what two calls must share to be calls of the same sweep; and how clusters were asked for."""
+    """What is run, as JSON values: what two calls must share to be calls of the same sweep; and options as they were given."""
     return {
         "version": __version__,
         **grid.described(),
         **plan.described(),
         "runs_per_parameter": plan.runs_per_parameter,
-        "asked": {"clusters": plan.options.clusters},
+        "asked": {"clusters": plan.options.clusters, **to_json(vars(plan.proof), nonfinite=float)},
     }
 
 
@@ -314,7 +315,7 @@ class Ledger:
         for (index, solver), runs in new.items():
             known = [*self._contenders[index].get(solver, ()), *runs]
             best = contending(known)
-            better = [] if self.store is None else self.grid.better_elsewhere(best, known)
+            better = [] if self.store is None else self.grid.better_elsewhere(index, best, known)
             self._contenders[index][solver] = [*better, *best]
 
     def has(self, unit: Unit) -> bool:

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..frontier.geometry import has_plane, losses_of, supporting_line
+from ..frontier.geometry import has_plane, losses_at, numbers_of, supporting_line, weights_of
 from ..information import Array, encoder_entropies, plane_points
 from ..joint.joint import Joint, Support, unlabelled
 from ..problem import MarkovLagrangian, ProblemFamily, siblings
@@ -37,7 +37,7 @@ from ..runtime.budget import Budget, Stopped, one_blas_thread, own_clock, usual_
 from ..solution import TIE, Run, Trace
 from ..solve import cluster_cap
 from ..solvers.base import KINDS, PathSolver, Solver, make_starts
-from ..solvers.job import Job, RunOptions
+from ..solvers.job import NO_PROOF, Job, ProofOptions, RunOptions
 from ..storage.files import to_json
 from ..storage.store import LazySolution, RunRecord, contending
 from ..version import __version__
@@ -77,6 +77,8 @@ class Plan:
     """Most rows of an answer's encoder; None: as many as X has letters."""
     gap: float | None = None
     """What counts as certified, in nats; None if nothing is to be."""
+    proof: ProofOptions = NO_PROOF
+    """As they were asked for."""
 
     @cached_property
     def support(self) -> Support:
@@ -169,6 +171,8 @@ class ParameterGrid:
         self.family, self.points = family, points
         self.values: list[float] = []
         self.problems: dict[int, MarkovLagrangian] = {}
+        self.lines: dict[int, tuple[tuple[object, ...], Array]] = {}
+        """Which family each problem belongs to, and its `weights_of`, as far as somebody has asked."""
         self.given = self.add(values)
 
     def add(self, values: Sequence[float]) -> list[int]:
@@ -178,20 +182,23 @@ class ParameterGrid:
         self.problems |= {index: self.family(self.values[index]) for index in indices}
         return indices
 
-    def better_elsewhere(self, best: Sequence[RunRecord], runs: Sequence[RunRecord]) -> list[RunRecord]:
-        """Of a parameter's runs, those that are better than its ``best`` at another one: the lowest there (`Frontier.best_answers`)."""
-        of = self.problems[best[0].index]
-        key = siblings(of).key
-        losses = losses_of([
-            LazySolution.of(None, problem=of, loss=one.loss, ixz=one.ixz, iyz=one.iyz, clusters=0)
+    def better_elsewhere(self, index: int, best: Sequence[RunRecord], runs: list[RunRecord]) -> list[RunRecord]:
+        """Of a parameter's runs, those that are better than its ``best`` at another one: the lowest there (`Frontier.best_answers`).
+
+        All of them as long as the parameter is one that refinement has inserted in an earlier call, and not yet in this one.
+        """
+        if index not in self.problems:
+            return runs
+        numbers = numbers_of([
+            LazySolution.of(None, problem=self.problems[index], loss=one.loss, ixz=one.ixz, iyz=one.iyz, clusters=0)
             for one in (*best, *runs)
         ])  # fmt: skip
-        found = set[int]()
-        for problem in self.problems.values():
-            there = losses(problem) if siblings(problem).key == key else np.zeros(1)
-            if there.min() < there[: len(best)].min() - TIE:
-                found.add(int(there.argmin()) - len(best))
-        return [runs[at] for at in sorted(found)]
+        new = {at: one for at, one in self.problems.items() if at not in self.lines}
+        self.lines |= {at: (siblings(one).key, weights_of(one)) for at, one in new.items()}
+        family = self.lines[index][0]
+        losses = losses_at(numbers, np.array([weights for key, weights in self.lines.values() if key == family]))
+        lower = losses.min(axis=0) < losses[: len(best)].min(axis=0) - TIE
+        return [runs[at - len(best)] for at in np.unique(losses.argmin(axis=0)[lower])]
 
     @property
     def total(self) -> int:

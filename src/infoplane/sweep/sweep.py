@@ -150,6 +150,7 @@ def sweep(
         seed=_seed(store, rng),
         cap=most,
         gap=None if proof is None else proof.tol,
+        proof=asked,
     )
     for one in plan.solvers:
         if sentence := one.caution(plan.support, problems[0], W[0]):
@@ -304,7 +305,6 @@ def resume(
         family_of_manifest(manifest),
         np.array(manifest["grid"]),
         _solver(manifest),
-        clusters=manifest["asked"]["clusters"],
         starts=manifest["starts"],
         max_iter=manifest["max_iter"],
         tol=manifest["tol"],
@@ -314,7 +314,7 @@ def resume(
         executor=executor,
         engine=engine,
         progress=progress,
-        **_proof(manifest),
+        **manifest["asked"],
     )
 
 
@@ -337,24 +337,11 @@ def family_of_manifest(manifest: Mapping[str, Any]) -> ProblemFamily:
 
 
 def _solver(manifest: Mapping[str, Any]) -> Solver:
-    name, options = manifest["solver"], _numbers(manifest["options"])
+    name, options = manifest["solver"], manifest["options"]
     if name not in SOLVERS:
         raise InvalidOptionError(
             f"there is no solver {name!r}: register it first (--plugin), or repeat the call that made the store."
         )
-    return replace(SOLVERS[name], **options) if options else SOLVERS[name]  # type: ignore[type-var]
-
-
-def _numbers(options: Mapping[str, Any]) -> dict[str, Any]:
     # Infinity was written as text.
-    return {key: math.inf if value == "inf" else value for key, value in options.items()}
-
-
-def _proof(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """``certify`` and its limits; a solver that proves itself has them among its own options."""
-    if manifest["certify_nats"] is None:
-        return {}
-    if "certifier" not in manifest:
-        return {"certify": True}
-    limits = _numbers(manifest["certifier"]["options"])
-    return {"certify": manifest["certify_nats"], "max_cells": limits["max_cells"], "max_seconds": limits["max_seconds"]}
+    options = {key: math.inf if value == "inf" else value for key, value in options.items()}
+    return replace(SOLVERS[name], **options) if options else SOLVERS[name]  # type: ignore[type-var]
