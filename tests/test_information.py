@@ -29,7 +29,7 @@ from infoplane.information import (
 from infoplane.joint.joint import Joint
 from strategies import chains, joints
 
-FAST = settings(deadline=None, max_examples=100)
+FAST = settings(deadline=None, max_examples=50)
 TOL = 1e-13
 
 
@@ -231,7 +231,7 @@ def test_it_is_the_mean_over_all_pairings(rows, columns):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 400), min_size=2, max_size=12), st.integers(2, 5), st.integers(0, 2**32 - 1))
 def test_it_lies_between_zero_and_the_entropies(rows, letters, seed):
     rows = np.array([*rows, 1])
@@ -260,7 +260,7 @@ def test_many_letters_are_summed_in_pieces(monkeypatch):
     assert expected_information(rows, columns) == pytest.approx(whole, rel=1e-12)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any),
     st.lists(st.integers(1, 5), min_size=1, max_size=5),

@@ -273,7 +273,6 @@ TESTED_ELSEWHERE = {
     "kernels.funnel_proof.capped_boxes": "frontier/test_release.py, against enumerated vertices",
     "kernels.funnel_proof.capped_relaxation": "kernels/funnel_proof/test_capped_cell.py, against HiGHS",
     "kernels.splitting.tables": "types only",
-    "certificate.tasks.columns": "frontier/test_task_leakage.py, kernels/task_proof/test_pairs.py and certificate/tasks/test_boxes.py",
     "certificate.tasks.private": "frontier/test_task_leakage.py, against all vertices, and certificate/tasks/test_boxes.py",
     "kernels.task_proof.box_weights": "certificate/tasks/test_boxes.py, where posteriors are sampled",
     "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/test_task_portfolio.py",

@@ -34,7 +34,7 @@ from infoplane.problem import (
 )
 from strategies import chains, positive_encoders
 
-FAST = settings(deadline=None, max_examples=60)
+FAST = settings(deadline=None, max_examples=36)
 TOL = 1e-12
 
 coefficients = st.floats(-3.0, 3.0).map(lambda v: round(v, 3))

@@ -69,7 +69,7 @@ def test_the_final_sum_is_rounded_down(joint):
 # -- no false certificate --------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=36, deadline=None)
 @given(chains(max_y=4), st.floats(0.02, 1.0), st.integers(0, 2**32 - 1), st.floats(-6.0, 1.0))
 def test_any_lambda_gives_a_bound_that_holds(chain, gamma, seed, size):
     """Perturbed duals: whatever lambda is handed to branch and bound, and however early it stops, no encoder is below the bound."""
@@ -93,7 +93,7 @@ def partitions(n):
             yield np.eye(max(labels) + 1)[:, labels]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=16, deadline=None)
 @given(joints(max_x=5, max_y=4), st.floats(0.02, 1.0), st.data())
 def test_a_certificate_is_below_every_encoder(joint, gamma, data):
     problem = ip.bottleneck(gamma)
@@ -310,7 +310,7 @@ def test_a_proof_with_a_disputed_cell_is_not_certified_and_says_so(monkeypatch):
 GAMMA = st.floats(0.02, 1.0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=36, deadline=None)
 @given(chains())
 def test_contraction_of_every_encoder(chain):
     """I(Y;Z) <= eta I(X;Z), with eta by brute force over pairs of letters."""
@@ -333,7 +333,7 @@ def test_the_three_ways_to_dobrushins_coefficient(monkeypatch):
     assert by_pairs < doeblin <= 1.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=36, deadline=None)
 @given(chains(), GAMMA)
 def test_the_contraction_bound_is_below_every_encoder(chain, gamma):
     joint, W = chain

@@ -14,8 +14,15 @@ from infoplane.problem import has_posterior_form, is_bottleneck, posterior_form_
 
 NONUNIFORM = ip.datasets.paper_nonuniform()
 
+MAPS = [
+    labels
+    for labels in itertools.product(range(4), repeat=4)
+    if all(label <= max(labels[:x], default=-1) + 1 for x, label in enumerate(labels))
+]
+"""Every map of four letters, up to the names of its clusters."""
 
-@settings(max_examples=200, deadline=None)
+
+@settings(max_examples=100, deadline=None)
 @given(
     rho=st.tuples(*[st.floats(-3.0, 3.0)] * 3).filter(lambda rho: abs(sum(rho)) > 1e-6),
     seed=st.integers(0, 1000),
@@ -53,7 +60,7 @@ def test_no_encoder_beats_the_bound_of_a_generalised_bottleneck(a):
         joint = ip.Joint.from_counts(rng.dirichlet(np.full(3, 0.5), size=4) * rng.dirichlet(np.full(4, 2.0))[:, None])
         problem = ip.generalised_bottleneck(float(rng.uniform(0.05, 0.6)), a)
         best = ip.solve(joint, problem, certify=True, rng=0)
-        maps = [problem.value(joint, np.eye(4)[:, list(labels)]) for labels in itertools.product(range(4), repeat=4)]
+        maps = [problem.value(joint, np.eye(4)[:, list(labels)]) for labels in MAPS]
         soft = [
             problem.value(joint, rng.dirichlet(np.full(4, c), size=4).T) for c in (0.02, 0.1, 0.5) for _ in range(100)
         ]

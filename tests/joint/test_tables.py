@@ -17,7 +17,7 @@ from infoplane.joint.joint import Joint
 from records import ROWS
 from strategies import joints
 
-FAST = settings(deadline=None, max_examples=60)
+FAST = settings(deadline=None, max_examples=40)
 
 P = np.array([[0.125, 0.25], [0.0, 0.5], [0.125, 0.0]])
 

@@ -91,7 +91,7 @@ def J(support, gamma, mixture):
     return total
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(chains(), GAMMA)
 @example(
     (ip.Joint.from_counts([[0.5, 1e-5], [0.5, 0.0]]), np.eye(2)), 1.0

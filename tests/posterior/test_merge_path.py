@@ -96,7 +96,7 @@ def test_no_pair_is_cheaper_by_the_definition_of_information(table, weights):
         rows[i] = rows[i] + rows.pop(j)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=36, deadline=None)
 @given(joint=joints(), weights=st.sampled_from(WEIGHTS))
 def test_the_path_is_what_the_joint_says(joint, weights):
     path = merge_path(joint, iyz_weight=weights[0], ixz_weight=weights[1])
@@ -118,7 +118,7 @@ def test_the_path_is_what_the_joint_says(joint, weights):
         assert iyz <= ixz + 1e-15
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=24, deadline=None)
 @given(joint=joints(), gamma=st.floats(0.01, 1.0), beta=st.floats(0.01, 50.0), a=st.floats(0.0, 1.0))
 def test_best_is_the_lowest_lagrangian_of_the_path(joint, gamma, beta, a):
     path = agglomerative_bottleneck(joint)

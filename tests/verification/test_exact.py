@@ -15,7 +15,7 @@ from infoplane_verify.exact import bound as exact_bound
 from infoplane_verify.numbers import h
 from infoplane_verify.search import Closed, Multipliers, search
 
-LIMITS = {"max_cells": 150, "max_seconds": 60.0, "firm": True}
+LIMITS = {"max_cells": 60, "max_seconds": 60.0, "firm": True}
 
 
 @pytest.mark.parametrize("name", ["paper", "zeros", "nearly deterministic"])

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array, IntArray
-from ...kernels.task_proof.pairs import search_edges
+from ...kernels.task_proof.pairs import rounding, search_edges
 from ...posterior.task_form import TaskColumns, TaskForm, TaskPoint, edges, missing, on_edges
 from ...runtime.budget import Budget, Stopped
 from ..challenge import upheld
@@ -39,6 +39,8 @@ class TaskColumnEffort(NamedTuple):
     many_edges: int = 16
     """Columns for every letter up to which none is forgotten: among few the multipliers may swing, and bring back what was forgotten for
     ever."""
+    roundings: float = 16.0
+    """Times the rounding of a bound that edges are searched to, at least: as for the funnel's posteriors."""
     seeds: int = 6_000
     seeds_a_letter: int = 13
     """Random edges to begin with: fewer rounds on Adult (benchmarks/bench_tasks.py)."""
@@ -159,8 +161,13 @@ def generate(form: TaskForm, columns: TaskColumns, tol: float, budget: Budget, c
 
 
 def searched_edges(asked: Asked, floor: float, pairs: IntArray, met: Array) -> tuple[float, int, int]:
-    """The least f(q) - lambda.q of all edges, as far as it is below -floor; how many are well on the way, and intervals gone through."""
+    """The least f(q) - lambda.q of all edges, as far as it is below -floor; how many are well on the way, and intervals gone through.
+
+    To less than some multiple of its rounding, which grows with the multiplier of a cap of nearly 0, nothing is proven: no interval would
+    ever be closed.
+    """
     form = asked.form
+    floor = max(floor, EFFORT.roundings * rounding(form.T_u, form.T_s, form.keep, form.hide, asked.largest))
     return search_edges(form.T_u, form.T_s, form.keep, form.hide, asked.lam, floor, -0.25 * floor, pairs, met)
 
 
