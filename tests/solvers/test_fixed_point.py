@@ -232,10 +232,9 @@ def test_up_to_beta_one_the_funnel_releases_everything(beta):
     assert fewer.loss > found.loss
 
 
-@pytest.mark.parametrize("options", [{"memory": 0}, {"memory": 2.5}, {"memory": True}, {"split": 1}])
-def test_options_are_checked(options):
-    with pytest.raises(ip.InvalidOptionError, match=next(iter(options))):
-        ip.Accelerated(**options)
+def test_options_are_checked():
+    with pytest.raises(ip.InvalidOptionError, match="split"):
+        ip.Accelerated(split=1)
 
 
 def test_what_it_refuses():

@@ -120,9 +120,7 @@ def test_the_product_is_the_matrix_of_second_differences_of_the_dual():
 def test_conjugate_gradients_solve_the_system_that_is_written_down(joint):
     split, shares, W, _x, _s, c = setting("ib-2", joint, seed=3)
     k, gradient = -shares.a[1], np.random.default_rng(0).standard_normal(c.shape)
-    unit = np.eye(c.size).reshape(c.size, *c.shape)
-    matrix = np.array([blocks.hessian_product(split, W, k, c, d).ravel() for d in unit])
-    dense = np.linalg.solve(matrix, gradient.ravel()).reshape(c.shape)
+    dense = blocks.newton_direction(split, W, k, c, gradient)
     found = blocks.conjugate_direction(split, W, k, c, gradient, 1e-10)
     np.testing.assert_allclose(found, dense, rtol=1e-7, atol=1e-9 * np.abs(dense).max())
     early = blocks.conjugate_direction(split, W, k, c, gradient, 0.9)
@@ -133,17 +131,17 @@ def test_many_unknowns_are_solved_like_few(monkeypatch):
     """Exactly to rounding, from any multiplier; majorising to a share, with a block that falls by nearly as much."""
     split, shares, W, x, s, c = setting("ib-2", HEART, seed=2, clusters=6)
     known = np.full_like(x, np.nan)
-    few = argmin(split, known.copy(), shares, x, s, c, W)
-    monkeypatch.setattr(blocks, "FEW", 0)
+    dense = argmin(split, known, shares, x, s, c, W)
+    monkeypatch.setattr(blocks, "DENSE", 0)
     exact = split._replace(inner_tol=1e-12)
     for _ in range(2):  # the second begins with the multipliers that the first one left
-        np.testing.assert_allclose(argmin(exact, known, shares, x, s, c, W), few, atol=1e-9)
+        np.testing.assert_allclose(argmin(exact, known, shares, x, s, c, W), dense, atol=1e-9)
     known[:] = np.nan
     rough = argmin(split, known, shares, x, s, c, W)
-    before, after, best = (value_of(split, shares, V, x, s, c) for V in (W, rough, few))
-    assert 1e-7 < np.abs(rough - few).max() < 0.05
+    before, after, best = (value_of(split, shares, V, x, s, c) for V in (W, rough, dense))
+    assert 1e-7 < np.abs(rough - dense).max() < 0.05
     assert before - after > 0.9 * (before - best)
-    gap = (c * ((rough - few) @ split.M) ** 2).sum() ** 0.5
+    gap = (c * ((rough - dense) @ split.M) ** 2).sum() ** 0.5
     assert gap <= blocks.SHARE * (c * ((rough - W) @ split.M) ** 2).sum() ** 0.5
 
 

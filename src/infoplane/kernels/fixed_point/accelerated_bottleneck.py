@@ -77,7 +77,7 @@ BASE, PAIR = range(2)
 PLAIN, LEAP, NEWTON, FEWER = range(4)
 
 STRIDE = 10  # iterations between two looks for clusters to merge
-LIKELY = 80  # products that a first step of Newton's takes, or as many as there are unknowns: it waits for half as many iterations
+LIKELY = 160  # products that a first step of Newton's takes, or as many as there are unknowns: it waits for half as many iterations
 SHORTER = 4  # times that Newton's step is shortened before it is given up
 PATIENCE = 4  # after a merge that was undone, the next look comes after this many strides
 

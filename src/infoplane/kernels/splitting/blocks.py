@@ -22,10 +22,11 @@ The block's value at W(m) exceeds its minimum by no more than sum c g^2 / 2 (it 
 
     diag(1/c) + sum_x (p(x)/k) features features' (diag(W_x) - W_x W_x')
 
-It is solved by conjugate gradients on products with it, O(|Z| |X| |Y|) each, without writing it down. For each z it is a diagonal plus
-nearly rank one, since features are positive: (mass) (mean feature) (mean feature)' outweighs their spread. That is what preconditions it;
-clusters meet only through the softmax. It begins with the m of the argmin before. Few unknowns, and ``step="exact"``, go on to rounding;
-``step="majorise"`` of many ends once g is at most `SHARE` of the way that W M has come, both in the norm sum c g^2.
+- few unknowns: Cholesky, and Newton's steps to rounding.
+- many: conjugate gradients on products with it, O(|Z| |X| |Y|) each, without writing it down. For each z it is a diagonal plus nearly rank
+  one, since features are positive: (mass) (mean feature) (mean feature)' outweighs their spread. That is what preconditions it; clusters
+  meet only through the softmax. It begins with the m of the argmin before. ``step="exact"`` goes on to rounding; ``step="majorise"`` ends
+  once g is at most `SHARE` of the way that W M has come, both in the norm sum c g^2.
 
 *The marginal block*: argmin over v on the simplex, column by column, of
 
@@ -50,6 +51,7 @@ from ..common import (
     copy_rows,
     matmul,
     safe_log,
+    solve_definite,
     upper_root,
     wright_omega,
 )
@@ -112,7 +114,7 @@ def slope_table(split: Split, W: Array, log_W: Array, on_W: float, entropies: fl
 def argmin_encoder(split: Split, m: Array, x: Array, s: Array, c: Array, W: Array) -> Array:
     """The encoder block's argmin: ``split.inner`` majorise-minimise steps, fewer once W rests if ``split.inner_tol`` asks for that.
 
-    m are the multipliers of the argmin before: begun with, and updated in place. NaN if none are known.
+    m are the multipliers of the argmin before, where there are many: begun with, and updated in place. NaN if none are known.
     """
     extra = convexity(split)
     k = extra - split.a[1]
@@ -192,8 +194,9 @@ def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array, log_W: Arr
 ROUNDING = 45 * EPS
 """Of a dual value near 1, and of entries of its gradient."""
 
-FEW = 128
-"""Unknowns up to which the dual is always minimised to rounding. The heart's bottleneck has 80."""
+DENSE = 128
+"""Unknowns up to which Newton's system is written down and solved to rounding. The heart's bottleneck has 80; at 176 (225 x 10 letters, 16
+clusters) that took fifteen times as long as conjugate gradients do."""
 
 SHARE = 0.3
 """Error of a majorising step with many unknowns, beside its own length in W M. Below 1/2 the block falls, which is all that the descent
@@ -238,13 +241,13 @@ def dual_newton(split: Split, known: Array, S: Array, k: float, x: Array, s: Arr
 
     Once split.stop is set what is returned means nothing.
     """
-    u_before, known_before = matmul(W, split.M), not np.isnan(known[0, 0])
+    u_before, dense = matmul(W, split.M), x.size <= DENSE
     m, target, gradient = pull(x, s, c, u_before), np.empty_like(x), np.empty_like(x)
-    loose = x.size > FEW and split.inner_tol == 0.0
+    warm, loose = not dense and not np.isnan(known[0, 0]), not dense and split.inner_tol == 0.0
     for z in range(x.shape[0]):
         for j in range(x.shape[1]):
             target[z, j] = x[z, j] + s[z, j] / c[z, j]
-            if known_before:
+            if warm:
                 m[z, j] = known[z, j]
     W, u, value = _dual(split, S, k, target, c, m, gradient)
     last = np.inf
@@ -255,9 +258,13 @@ def dual_newton(split: Split, known: Array, S: Array, k: float, x: Array, s: Arr
         if loose and _square(c, gradient) <= SHARE * SHARE * _square(c, moved(u, -1.0, u_before)):
             break
         last = largest
-        direction = conjugate_direction(split, W, k, c, gradient, 0.3 if loose else 1e-3)
+        if dense:
+            direction = newton_direction(split, W, k, c, gradient)
+        else:
+            direction = conjugate_direction(split, W, k, c, gradient, 0.3 if loose else 1e-3)
         m, W, u, value = _descended(split, S, k, target, c, m, value, direction, gradient)
-    copy_rows(m, known)
+    if not dense:
+        copy_rows(m, known)
     return W
 
 
@@ -278,6 +285,43 @@ def _descended(
             break
         step *= 0.5
     return new, W, u, value_new
+
+
+@part
+def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array) -> Array:
+    """Solve (diag(1/c) + sum_x (p_x/k) features features' (diag(W_x) - W_x W_x')) direction = gradient.
+
+    Rows differ by as much as the masses do, so the system is scaled to a unit diagonal; Cholesky reads what is below that.
+    """
+    n_z, n_m = gradient.shape
+    n_x = W.shape[1]
+    root, psi = np.empty(n_x), np.empty((n_z * n_m, n_x))
+    scale, b = np.empty(n_z * n_m), np.empty(n_z * n_m)
+    for i in range(n_x):
+        root[i] = math.sqrt(split.p_x[i] / k)
+    for z in range(n_z):
+        for j in range(n_m):
+            row, diagonal = z * n_m + j, 1.0 / c[z, j]
+            for i in range(n_x):
+                psi[row, i] = root[i] * split.features[j, i] * W[z, i]
+                diagonal += psi[row, i] * root[i] * split.features[j, i] * max(1.0 - W[z, i], 0.0)
+            scale[row] = 1.0 / math.sqrt(diagonal)
+            b[row] = scale[row] * gradient[z, j]
+    hessian = matmul(psi, psi.T)
+    for z in range(n_z):
+        for row in range(z * n_m, (z + 1) * n_m):
+            for column in range(z * n_m, row):
+                for i in range(n_x):
+                    hessian[row, column] -= psi[row, i] * root[i] * split.features[column - z * n_m, i]
+            for column in range(row):
+                hessian[row, column] *= -scale[row] * scale[column]
+            hessian[row, row] = 1.0
+    solve_definite(hessian, b, 1e-14)
+    direction = np.empty_like(gradient)
+    for z in range(n_z):
+        for j in range(n_m):
+            direction[z, j] = scale[z * n_m + j] * b[z * n_m + j]
+    return direction
 
 
 @part
@@ -338,7 +382,7 @@ def _preconditioned(diagonal: Array, ray: Array, r: Array, y: Array) -> float:
 
 @part
 def conjugate_direction(split: Split, W: Array, k: float, c: Array, gradient: Array, share: float) -> Array:
-    """Newton's direction by preconditioned conjugate gradients, until the norm sum c r^2 of what is left is `share` squared of the first.
+    """The same system by preconditioned conjugate gradients, until the norm sum c r^2 of its residual is `share` squared of the first.
 
     However early it ends, <gradient, direction> is positive.
     """

@@ -61,7 +61,7 @@ class State(NamedTuple):
     nu: Array  # (R, |Z|, m)
     c: Array  # (R, |Z|, m)
     boost: Array  # (R, |Z|, m)  factors by which steps had to raise the automatic penalty
-    m: Array  # (R, |Z|, m)      multipliers of the encoder block where it has a dual; begins with NaN if not known
+    m: Array  # (R, |Z|, m)      multipliers of the encoder block where its dual has many unknowns; begins with NaN if not known
     W_1: Array  # (R, |Z|, |X|)  where the run was one stride ago, for `advance.leap`
     W_0: Array  # (R, |Z|, |X|)  ... and two strides ago
     nu_1: Array  # (R, |Z|, m)

@@ -158,14 +158,17 @@ def douglas_rachford(
     check_one_of("order", order, ("I", "II"))
     if callback is not None:
         check_callable("callback", callback)
+    c = real_array("penalty", penalty)
+    if not np.all((c > 0) & np.isfinite(c)):
+        raise InvalidOptionError(f"penalty must be positive, found {penalty!r}.")
+    relaxation = _relaxation(relaxation, c, curvature, order, A if order == "I" else B)
     p, q = _start("p0", p0), _start("q0", q0)
     first = BoundBlock("F", F, _matrix("A", A, p), checked_domain("p_in", p_in))
     second = BoundBlock("G", G, _matrix("B", B, q), checked_domain("q_in", q_in))
     shapes = first.map(None, p).shape, second.map(None, q).shape
     if shapes[0] != shapes[1]:
         raise InvalidOptionError(f"Ap0 has shape {shapes[0]} and Bq0 {shapes[1]}; they must agree.")
-    c = _penalty(penalty, shapes[0])
-    relaxation = _relaxation(relaxation, c, curvature, order, A if order == "I" else B)
+    c = _by_row(c, shapes[0])
     run = _PairRun(first, second, order, c, relaxation, p, q, np.zeros(shapes[0]))
     budget = Budget(iterations=options.max_iter, seconds=seconds)
     # A search by gradients takes thousands of products of short vectors, which a BLAS with threads makes ten times slower.
@@ -261,11 +264,8 @@ class _PairRun:
         )
 
 
-def _penalty(given: float | Array, shape: tuple[int, ...]) -> Array:
-    """c, one number or one for every row of Ap - Bq, in a shape in which it can be multiplied with it."""
-    c = real_array("penalty", given)
-    if not np.all((c > 0) & np.isfinite(c)):
-        raise InvalidOptionError(f"penalty must be positive, found {given!r}.")
+def _by_row(c: Array, shape: tuple[int, ...]) -> Array:
+    """One number, or one for every row of Ap - Bq, in a shape in which it can be multiplied with it."""
     if c.shape not in ((), shape[:1], shape):
         raise InvalidOptionError(
             f"penalty must be one number, or one for every row of Ap, of shape {shape}; found shape {c.shape}."
