@@ -45,21 +45,29 @@ def label_text(label: Hashable, longest: int = 120) -> str:
 
 
 def alternatives(name: str, names: Sequence[str]) -> str:
-    """What might have been meant by a name that is none of these: all of them if they are few, else the nearest, and how many there are.
+    """What might have been meant by a name that is none of these, as `offered`.
 
     Examples
     --------
     >>> alternatives("aeg", ["age", "job"])
     "one of 'age', 'job' (did you mean 'age'?)"
-    >>> alternatives("g7", [f"gene{i}" for i in range(100_000)] + ["g17"])
-    "one of 100,001 names; the nearest is 'g17'"
+    """
+    return f"one of {offered(name, names)}" if names else "some, and there are none"
+
+
+def offered(name: str, names: Sequence[str]) -> str:
+    """Names among which one is not: all of them if they are few, else the nearest, and how many there are.
+
+    Examples
+    --------
+    >>> offered("g7", [f"gene{i}" for i in range(100_000)] + ["g17"])
+    "100,001 names; the nearest is 'g17'"
     """
     if len(names) <= 12:
-        listed = ", ".join(repr(shortened(one)) for one in names)
-        return f"one of {listed}{did_you_mean(name, names)}" if names else "some, and there are none"
+        return (", ".join(repr(shortened(one)) for one in names) or "none") + did_you_mean(name, names)
     near = difflib.get_close_matches(name, names, 5)
     listed = f"the nearest {'is' if len(near) == 1 else 'are'}" if near else "the first are"
-    return f"one of {len(names):,} names; {listed} {', '.join(repr(shortened(one)) for one in near or names[:5])}"
+    return f"{len(names):,} names; {listed} {', '.join(repr(shortened(one)) for one in near or names[:5])}"
 
 
 def did_you_mean(name: str, names: Sequence[str]) -> str:

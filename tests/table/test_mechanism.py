@@ -116,7 +116,7 @@ def test_text_that_a_file_has_as_numbers_is_found(numbers):
 
 def test_rows_that_do_not_fit_are_refused():
     mechanism = Mechanism.of_encoder(fitted()[0], "income")
-    with pytest.raises(InvalidMechanismError, match="rows must have the column 'job'; expected one of 'jobs', 'age'"):
+    with pytest.raises(InvalidMechanismError, match="rows must have the column 'job'; found 'jobs', 'age'"):
         mechanism.apply(pd.DataFrame({"jobs": ["a"], "age": [1.0]}))
     with pytest.raises(InvalidMechanismError, match="numbers; found 1 value of 2 that are none, the first in row 1"):
         mechanism.apply(pd.DataFrame({"job": ["a", "a"], "age": ["3", "old"]}))

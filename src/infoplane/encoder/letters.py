@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InvalidJointError
-from ..formatting import alternatives, counted
+from ..formatting import counted, offered
 from ..information import IntArray
 from ..joint.binning import Cut
 from ..joint.frames import Column
@@ -239,7 +239,7 @@ def in_memory(frame: Any) -> nw.DataFrame[Any]:
 def column_of(rows: nw.DataFrame[Any], name: str, rule: Any = None) -> Any:
     """The values of a column, or the labels of their bins, as pandas has them."""
     if name not in rows.columns:
-        raise InvalidJointError(f"rows must have the column {name!r}; expected {alternatives(name, rows.columns)}.")
+        raise InvalidJointError(f"rows must have the column {name!r}; found {offered(name, rows.columns)}.")
     if rule is None:
         # Dates and decimal numbers of polars and pyarrow are Python's, as they are among the labels.
         own = rows.implementation.is_pandas()

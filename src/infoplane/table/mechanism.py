@@ -21,7 +21,7 @@ from ..encoder.applying import drawn, second_key
 from ..encoder.encoder import UNSEEN_RULES, check_encoder, cluster_names
 from ..encoder.letters import UNSEEN, CategoryLetters, IntervalLetters, RowLetters, group_names, unmet_in
 from ..errors import InvalidJointError, InvalidMechanismError, InvalidOptionError
-from ..formatting import alternatives, counted, label_text
+from ..formatting import counted, label_text, offered
 from ..information import Array, IntArray
 from ..joint.binning import Bin
 from ..joint.joint import Joint
@@ -79,9 +79,7 @@ class MechanismFeature:
         for name, part in self.parts.items():
             if name not in frame:
                 names = [str(one) for one in frame.columns]
-                raise InvalidMechanismError(
-                    f"rows must have the column {name!r}; expected {alternatives(name, names)}."
-                )
+                raise InvalidMechanismError(f"rows must have the column {name!r}; found {offered(name, names)}.")
             column = frame[name]
             columns.append(_as_met(column, part.values) if isinstance(part, CategoryLetters) else column)
         return columns
@@ -185,7 +183,7 @@ class Mechanism:
         for name in feature.columns:
             if name not in joint.x_names:
                 raise InvalidMechanismError(
-                    f"the mechanism releases the column {name!r}, which x has not; expected {alternatives(name, joint.x_names)}."
+                    f"the mechanism releases the column {name!r}, which x has not; found {offered(name, joint.x_names)}."
                 )
         columns = by_column(joint.x_labels, joint.x_names)
         frame = pd.DataFrame(index=range(len(joint.x_labels)))
