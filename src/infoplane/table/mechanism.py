@@ -211,9 +211,13 @@ class Mechanism:
         return f"{self.kind} of {sizes}: {self.note}"
 
 
+NUMBERS = ("integer", "floating", "mixed-integer-float")
+"""What pandas calls columns of numbers, whatever their dtype."""
+
+
 def _as_met(column: pd.Series[Any], values: pd.Index[Any]) -> pd.Series[Any]:
     """A column in which text is a number, or a number text, where that was met: two files with the same cells may be read in either way."""
-    is_number, were_numbers = (pd.api.types.is_numeric_dtype(one.dtype) for one in (column, values.infer_objects()))
+    is_number, were_numbers = (pd.api.types.infer_dtype(one) in NUMBERS for one in (column, values))
     if is_number and not were_numbers:
         other = column.map(lambda value: str(value).removesuffix(".0"), na_action="ignore")
     elif were_numbers and (column.dtype == object or pd.api.types.is_string_dtype(column.dtype)):
