@@ -46,6 +46,18 @@ def test_blocks_looks_and_traces_change_nothing(joint, problem, block, limit):
         assert problem.stationarity(joint, full) == pytest.approx(two.residuals.stationarity, rel=1e-3, abs=1e-9)
 
 
+@pytest.mark.parametrize("gamma", [0.1, 0.2, 0.3])
+def test_no_two_clusters_of_an_answer_are_equal(gamma):
+    """Even where a run is stationary before it has looked for clusters to merge."""
+    for one in run(
+        ip.Accelerated(), HEART, ip.bottleneck(gamma), starts_of(HEART, 16), limit=20_000, tol=1e-8, look=True
+    ):
+        q = one.encoder @ HEART.p_xy
+        decoders = q / q.sum(axis=1, keepdims=True)
+        apart = np.abs(decoders[:, None] - decoders).max(axis=2) + np.eye(len(q))
+        assert apart.min() > 1e-4
+
+
 @pytest.mark.parametrize(
     ("problem", "clusters"),
     [(ip.bottleneck(0.1), 6), (ip.bottleneck(0.4), 18), (ip.funnel(3.0), 6), (ip.funnel(3.0), 18)],

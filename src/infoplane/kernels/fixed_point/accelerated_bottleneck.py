@@ -157,6 +157,8 @@ def refuse(run: Control, iteration: int) -> None:
 @inlined
 def newton_is_due(run: Control, written: bool, norm: float, iteration: int) -> bool:
     """Whether Newton's step is worth its cost: W is ``written``, the fixed point near, and others have tried for half as long."""
+    if run.origin == NEWTON:
+        run.newton_wait = 1  # the last one was kept
     # Above a norm of 0.001 it may lead elsewhere: words in 20 clusters ended 1.5e-4 nats higher with 0.03.
     return written and norm < 1e-3 and iteration >= run.newton_at and run.phase != PAIR
 
@@ -295,8 +297,6 @@ def _iterate(
             changed = _step_back(run, state, r, channel.p_y.size, iteration, u_old, f_old, u)
             continue
         # Choose the next point.
-        if run.origin == NEWTON:
-            run.newton_wait = 1
         looking, origin = iteration >= run.merge_at, PLAIN
         due = newton_is_due(run, dense and mode & KEEP > 0, norm, iteration)
         if (
@@ -348,23 +348,26 @@ def advance_bottleneck(
 
 @inlined
 def _split(channel: ChannelBlocks, W: Array, rho: Array, q: Array, q_new: Array, keep: Flags) -> int:
-    """Fill q_new with the clusters of q, split where that lowers L and there is room; marks its rows and returns how many there are.
+    """Fill q_new with the clusters of q, equal ones merged, or else split where that lowers L and there is room.
 
-    Where there is no room for a split, clusters that are equal are merged instead.
+    Marks the rows, and returns how many there are.
     """
     n, most = q.shape[0], q_new.shape[0]
-    if n == most:
-        copy_rows(q, q_new)
-        return reduce(q_new, q, EQUAL, keep)
+    copy_rows(q, q_new)
+    rows = reduce(q_new[:n], q, EQUAL, keep)
+    for z in range(n, most):
+        keep[z] = False
+    if rows < n or n == most:
+        return rows
     rows = split_clusters(channel, W, q, rho, q_new)
-    for z in range(most):
-        keep[z] = z < rows
+    for z in range(rows):
+        keep[z] = True
     return rows
 
 
 @entry
 def split_stationary(channel: ChannelBlocks, setting: MapSetting, state: LeapState, stationary: Flags) -> None:
-    """Of the runs that have become ``stationary``, those go on for which splitting some clusters lowers L, see `clusters`."""
+    """Of runs that are ``stationary``, those go on that have equal clusters, or for which splitting some lowers L, see `clusters`."""
     for r in range(stationary.size):
         if setting.stop[0] != 0:
             break
