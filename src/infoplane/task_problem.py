@@ -37,7 +37,7 @@ class TaskLagrangian(MarkovLagrangian):
     Parameters
     ----------
     gamma
-        The price of I(X;Z), 0 or more: a small one has few clusters. None leaves it to the joint: a hundredth of the critical gamma of the
+        The weight of I(X;Z), 0 or more: a small one has few clusters. None leaves it to the joint: a hundredth of the critical gamma of the
         kept target.
     keep, hide
         The weights of I(U;Z) and of I(S;Z), both positive.
@@ -66,15 +66,15 @@ class TaskLagrangian(MarkovLagrangian):
         parameter: float | None = None,
     ) -> None:
         gamma = None if gamma is None else number("gamma", gamma, "0 or a positive number", least=0.0)
-        keep, hide, price = positive_number("keep", keep), positive_number("hide", hide), gamma or 0.0
+        keep, hide, weight = positive_number("keep", keep), positive_number("hide", hide), gamma or 0.0
         self.__dict__.update(gamma=gamma, keep=keep, hide=hide, family=family, parameter=parameter)
-        self.__dict__.update(rho_z=price - keep + hide, rho_zx=-price, rho_zy=keep - hide)
+        self.__dict__.update(rho_z=weight - keep + hide, rho_zx=-weight, rho_zy=keep - hide)
 
     def __repr__(self) -> str:
         return f"TaskLagrangian(gamma={self.gamma!r}, keep={self.keep!r}, hide={self.hide!r})"
 
     @property
-    def price(self) -> float:
+    def settled_gamma(self) -> float:
         """Gamma, which must have been settled (`on`)."""
         if self.gamma is None:
             raise InvalidOptionError("this problem leaves gamma to the joint: problem.on(task_joint.joint) settles it.")
@@ -83,7 +83,7 @@ class TaskLagrangian(MarkovLagrangian):
     @property
     def rho(self) -> tuple[float, float, float]:
         """(rho_zx, rho_zu, rho_zs) = (-gamma, keep, -hide); rho_z is minus their sum."""
-        return -self.price, self.keep, -self.hide
+        return -self.settled_gamma, self.keep, -self.hide
 
     @property
     def record(self) -> Family:
@@ -98,11 +98,11 @@ class TaskLagrangian(MarkovLagrangian):
         and 0 <= D_z <= D_u, D_s <= D. By the chain rule D_s - D_z <= eta (D - D_z), eta the contraction coefficient of p(s|x), so that
         gamma + hide eta will do as well (`solvers/task_map.py`).
         """
-        return self.price + self.hide
+        return self.settled_gamma + self.hide
 
     @property
     def _scale(self) -> float:
-        return max(self.price, self.keep, self.hide)
+        return max(self.settled_gamma, self.keep, self.hide)
 
     def on(self, joint: Joint) -> TaskLagrangian:
         """The problem with its gamma: if none was given, `SMALL` times the squared maximal correlation of X and what is kept."""
@@ -146,7 +146,7 @@ class TaskFamily(Family):
     def fixed(self, problem: MarkovLagrangian) -> dict[str, float]:
         """Gamma of a task funnel, hide of a bottleneck with side information."""
         assert isinstance(problem, TaskLagrangian)
-        return {name: problem.price if name == "gamma" else problem.hide for name in self.options}
+        return {name: problem.settled_gamma if name == "gamma" else problem.hide for name in self.options}
 
 
 def _of_side(gamma: float, hide: float | None) -> tuple[float, float, float]:
@@ -167,7 +167,7 @@ task_funnel = TaskFamily(
     name="task_funnel",
     doc="""Keep what predicts U, hide S: beta I(S;Z) - I(U;Z) + gamma I(X;Z), beta > 0, on a `TaskJoint`.
 
-    ``gamma`` is the price of I(X;Z), 0 or more; by default a hundredth of the critical gamma of the kept target, because gamma = 0 needs
+    ``gamma`` is the weight of I(X;Z), 0 or more; by default a hundredth of the critical gamma of the kept target, because gamma = 0 needs
     hundreds of clusters. A sweep varies beta; to sweep caps on I(S;Z) instead see `task_curve`.
 
     Examples

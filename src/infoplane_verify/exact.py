@@ -82,12 +82,12 @@ def bound(form: Form, cell: Closed) -> Decimal:
 
         at_zero = [r(u, ZERO) for u in range(len(low))]
         none = sum(at_zero)
-        prices = [hide * one - other for one, other in zip(a, y, strict=True)]
+        tilt = [hide * one - other for one, other in zip(a, y, strict=True)]
         e = []
         for T_u, T_s, lam in zip(channel(form.U), channel(form.S), decimals(form.lam), strict=True):
             kept = none + sum((r(u, p) - at_zero[u] for u, p in T_u), ZERO)
             e.append(
-                keep * kept - lam + sum((mu[u] * p for u, p in T_u), ZERO) + sum((prices[s] * p for s, p in T_s), ZERO)
+                keep * kept - lam + sum((mu[u] * p for u, p in T_u), ZERO) + sum((tilt[s] * p for s, p in T_s), ZERO)
             )
         least = min(e)
         if gamma > 0:

@@ -130,7 +130,7 @@ class FunnelBoxes:
         v = v / v.sum(axis=1, keepdims=True) * (1.0 - 8.0 * (self.outcomes + 4.0) * UNIT)  # sums to no more than 1
         log_v = np.log(v)
         c = slope - self.lam + self.beta * (log_v @ self.T.T)
-        nu = self._price(cells, c)
+        nu = self._multiplier(cells, c)
         d = c - nu[:, None]
         m = np.minimum(d * cells.low, d * cells.high)
         inside = cells.high > 0.0
@@ -146,7 +146,7 @@ class FunnelBoxes:
         B = nu + (offset + m).sum(axis=1)
         return cells._replace(hint=q), Bound(B - margin, margin, slope, offset, d, m, v, nu)
 
-    def _price(self, cells: Cells, c: Array) -> Array:
+    def _multiplier(self, cells: Cells, c: Array) -> Array:
         """The nu with the largest B: c at the letter that is filled in part when mass 1 goes to the cheapest letters first."""
         order = np.argsort(c, axis=1, kind="stable")
         filled = np.cumsum(np.take_along_axis(cells.high - cells.low, order, axis=1), axis=1)

@@ -285,9 +285,9 @@ class ReleaseBoxes(FunnelBoxes):
     def _bound(self, low: Array, high: Array, slope: Array, offset: Array, v: Array, y: Array) -> Bound:
         """B of the formula, and what rounding may have done to it."""
         m = len(v)
-        prices = self.beta * np.log(v) - y
-        c = slope - self.lam + self.T @ prices
-        nu = float(self._price(Cells(low[None], high[None], low[None]), c[None])[0])
+        tilt = self.beta * np.log(v) - y
+        c = slope - self.lam + self.T @ tilt
+        nu = float(self._multiplier(Cells(low[None], high[None], low[None]), c[None])[0])
         # The tau that fills the cheapest of y_s + tau up to sum u = 1.
         order = np.argsort(y)
         filled = np.cumsum((self.U - self.L)[order])
@@ -295,7 +295,7 @@ class ReleaseBoxes(FunnelBoxes):
         psi = -tau + float(np.minimum((y + tau) * self.L, (y + tau) * self.U).sum())
         d = c - nu
         least = np.minimum(d * low, d * high)
-        terms = np.abs(slope[high > 0.0]).max(initial=0.0) + np.abs(self.lam).max() + np.abs(prices).max() + abs(nu)
+        terms = np.abs(slope[high > 0.0]).max(initial=0.0) + np.abs(self.lam).max() + np.abs(tilt).max() + abs(nu)
         sums = (
             float((np.abs(least) + h(low) + h(high) + 2.0 * np.abs(slope) * high).sum())
             + abs(nu)

@@ -206,7 +206,7 @@ def test_every_encoder_counts_at_every_weight_of_what_is_hidden():
     """With few clusters and one start sweeps end at several optima: by explicit sums none is lower elsewhere than the answer here."""
     tasks = made_tasks(12)
     found = ip.sweep(tasks, ip.task_funnel, np.linspace(0.5, 1.2, 5), rng=0, starts=1, clusters=3)
-    gamma, informations = found.runs[0].problem.price, [told(tasks, run.encoder) for run in found.runs]
+    gamma, informations = found.runs[0].problem.settled_gamma, [told(tasks, run.encoder) for run in found.runs]
     helped = 0
     for own, answer in zip(found.runs, found.best_answers(), strict=True):
         lowest = min(gamma * ixz - iuz + own.parameter * isz for ixz, iuz, isz in informations)

@@ -1,7 +1,7 @@
 """Proofs of the funnel on noisy tables with faint cells, from 1e-9 to 1e-300: where a bound once was above what another solver found.
 
 - `of_a_bound`: no proven bound lies above the loss of an encoder that another solver, or chance, has found; no proof contradicts itself.
-- `of_a_search`: prices for which the least g is known from many descents, and a target just above or just below it. The search never
+- `of_a_search`: multipliers for which the least g is known from many descents, and a target just above or just below it. The search never
   claims more than that, and no posterior below the target that was met lies outside the boxes that wait.
 """
 

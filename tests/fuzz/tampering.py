@@ -337,7 +337,7 @@ def other_release(rng, meta, arrays):
             arrays["multipliers"] *= one(rng, (0.0, 1e16, 1e50, -9e99, 1e307))
 
 
-def other_prices(rng, meta, arrays):
+def other_multipliers(rng, meta, arrays):
     """Multipliers off, moved, permuted, huge; with a beta that is another or none."""
     lam, how = arrays["multipliers"], rng.integers(5)
     if how == 0:
@@ -363,7 +363,7 @@ def other_sides(rng, meta, arrays):
 
 
 RELEASE_WAYS = (
-    *(other_caps, other_caps, other_promises, other_promises, other_release, other_release, other_prices),
+    *(other_caps, other_caps, other_promises, other_promises, other_release, other_release, other_multipliers),
     *(other_sides, another_joint, another_joint, types_and_shapes),
 )
 

@@ -87,7 +87,7 @@ def test_letters_that_no_programme_can_hold_are_refused_before_memory_is_asked_f
         ip.certify(joint, ip.funnel(2.0), np.ones((1, 100_000)))
 
 
-def test_repaired_prices_leave_no_column_below():
+def test_repaired_multipliers_leave_no_column_below():
     rng = np.random.default_rng(0)
     p_x = rng.dirichlet(np.full(5, 0.2))
     Q = np.column_stack([np.eye(5), rng.dirichlet(np.ones(5), 40).T])

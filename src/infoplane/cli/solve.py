@@ -207,7 +207,7 @@ def record(found: Solution, seed: Seed) -> dict[str, Any]:
 def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
     """Family, parameter and the three coefficients."""
     if isinstance(problem, TaskLagrangian):
-        weights = {"gamma": problem.price, "keep": problem.keep, "hide": problem.hide}
+        weights = {"gamma": problem.settled_gamma, "keep": problem.keep, "hide": problem.hide}
     else:
         weights = dict(zip(("rho_z", "rho_zx", "rho_zy"), problem.rho, strict=True))
     return {"family": problem.family, "parameter": problem.parameter, **weights}

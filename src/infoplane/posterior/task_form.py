@@ -40,7 +40,7 @@ class TaskForm:
 
     def __init__(self, support: Support, problem: TaskLagrangian) -> None:
         self.whole, self.problem = support, problem
-        self.gamma, self.keep, self.hide = problem.price, problem.keep, problem.hide
+        self.gamma, self.keep, self.hide = problem.settled_gamma, problem.keep, problem.hide
         self.letters = Letters(support)
         merged = self.letters.support
         self.p_x = merged.p_x

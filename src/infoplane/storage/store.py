@@ -525,7 +525,9 @@ class LazySolution(Solution):
         problem = self.problem
         if not isinstance(problem, TaskLagrangian):
             return super()._tasks
-        iuz = (2.0 * problem.hide * self.iyz - (self.loss - problem.price * self.ixz)) / (problem.keep + problem.hide)
+        iuz = (2.0 * problem.hide * self.iyz - (self.loss - problem.settled_gamma * self.ixz)) / (
+            problem.keep + problem.hide
+        )
         return max(iuz, 0.0), max(2.0 * self.iyz - iuz, 0.0)
 
     def _but(self, **changes: Any) -> LazySolution:

@@ -60,7 +60,7 @@ def test_a_violation_of_small_masses_is_met(slots, monkeypatch):
 
 @pytest.mark.parametrize("slots", [0, 9])
 @pytest.mark.parametrize("seed", range(10))
-def test_what_is_proven_after_paying_is_true_of_the_lower_prices(seed, slots, monkeypatch):
+def test_what_is_proven_after_paying_is_true_of_the_lower_multipliers(seed, slots, monkeypatch):
     monkeypatch.setattr(channels, "SLOTS_RANK", slots)
     monkeypatch.setattr(channels, "SLOTS_LETTERS", 0)
     monkeypatch.setattr(channels, "MEMORY", 2**22)

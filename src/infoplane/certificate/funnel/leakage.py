@@ -82,8 +82,8 @@ def capped_curve(
     found: dict[float, CappedFunnel] = {}
     private = np.ones((1, len(support.p_x))) if private is None else private
     # Always: I(X;Z) <= H(X), and <= I(Y;Z) + H(X|Y).
-    no_prices = np.zeros(len(support.p_x))
-    lines = [LeakageLine(beta, simple_bound(support, beta), no_prices) for beta in (0.0, 1.0)]
+    no_multipliers = np.zeros(len(support.p_x))
+    lines = [LeakageLine(beta, simple_bound(support, beta), no_multipliers) for beta in (0.0, 1.0)]
     # From large caps to small beta grows slowly, and each programme begins near its optimum.
     order = sorted(set(caps), reverse=True)
     for eps in order:

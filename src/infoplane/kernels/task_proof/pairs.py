@@ -79,7 +79,7 @@ def rounding(T_u: Array, T_s: Array, keep: float, hide: float, largest: float) -
 
 
 @part
-def price_edge(
+def bound_edge(
     T_u: Array, T_s: Array, keep: float, hide: float, lam: Array, x: int, y: int, floor: float, off: float, stack: Array
 ) -> tuple[float, float, float, int]:
     """A proven bound of an edge, or of what of it lies below -floor; the lowest value met and its t; how many intervals."""
@@ -148,7 +148,7 @@ def search_edges(
         least = keep * entropy_at(T_u, 0, 0, 0.0) + hide * gibbs(T_s, 0, 0, 0.0, 0.0) - lam[0] - off
     for x in range(n):
         for y in range(x + 1, n):
-            bound, value, t, some = price_edge(T_u, T_s, keep, hide, lam, x, y, floor, off, stack)
+            bound, value, t, some = bound_edge(T_u, T_s, keep, hide, lam, x, y, floor, off, stack)
             cells += some
             least = min(least, bound)
             if value < worth and count < pairs.shape[0]:
