@@ -75,10 +75,13 @@ SPLITTINGS = (("ib-2", 16), ("ib-2", 5), ("ib-1", 16))
 
 
 def solved(joint: ip.Joint, gamma: float, solver: str, **options: Any) -> list[float]:
-    """Seconds and loss."""
-    began = time.process_time()
-    loss = ip.solve(joint, ip.bottleneck(gamma), solver, rng=0, **options).loss
-    return [time.process_time() - began, loss]
+    """Seconds, of the better of two calls, and loss."""
+    seconds = []
+    for _ in range(2):
+        began = time.process_time()
+        loss = ip.solve(joint, ip.bottleneck(gamma), solver, rng=0, **options).loss
+        seconds.append(time.process_time() - began)
+    return [min(seconds), loss]
 
 
 def run_points() -> Iterator[dict[str, Any]]:
@@ -122,7 +125,7 @@ def stage_points() -> Iterator[dict[str, Any]]:
         for gamma in GAMMAS:
             log.clear()
             solved(joint, gamma, "portfolio", clusters=cap)
-            stages = {stage: [took, gained] for stage, took, gained in log[1:]}
+            stages = {stage: [took, gained] for stage, took, gained in log[1:]}  # of the second call
             yield {"joint": name, "gamma": gamma, "stages": stages}
 
 
@@ -190,8 +193,8 @@ def table(found: dict[str, Any]) -> str:
         "",
         "- **SQUAREM and Anderson's method**: either alone is less than two times slower than both, but for one table. *Anderson's is",
         "  left out*: it gained less, and needed a memory of earlier points.",
-        "- **Newton's systems of the encoder's dual**, written down up to 128 unknowns: *stay*. By conjugate gradients to the same",
-        "  rounding, which larger ones need, ib-1 takes twice as long on three tables, though ib-2 takes less on three.",
+        "- **Newton's systems of the encoder's dual**, written down up to 128 unknowns: *stay*, by less than the rule asks for. By",
+        "  conjugate gradients to the same rounding, which larger ones need, ib-1 takes 1.5 to 2.3 times as long on four tables.",
         "- **The marginal block's search, begun with Newton's step from the last marginals**: *left out*.",
         "- **Stages of the default with a cap on the clusters** (bottleneck): the best answer *rounded* and moved, and the clusters that",
         "  the dual says are missing (*growth*), gained nothing at any point and are *left out* there. *Partitions* and *joining* stay.",
